@@ -1,0 +1,74 @@
+"""Cards and their order: which are trump, which beats which, what each counts for Game.
+
+Trump, high first: A K Q J T 9 ... ; with bowers A K Q Right Left T 9 ... 2, then the joker.
+Right Bower: the jack of trump. Left Bower: the other jack of the same colour, a trump in every
+respect. Side suits: the plain order, the suit of trump's colour without its jack when bowers count.
+"""
+
+from tests.reference.options import Options
+
+JOKER = "JK"
+SAME_COLOUR = {"C": "S", "S": "C", "D": "H", "H": "D"}
+CARD_POINTS = {"A": 4, "K": 3, "Q": 2, "J": 1, "T": 10}
+
+
+def deck(options: Options) -> list[str]:
+    """Every card of the game."""
+    cards = [rank + suit for suit in options.suits for rank in options.ranks]
+    return [*cards, JOKER] if options.joker else cards
+
+
+def card_points(card: str) -> int:
+    """What the card counts for Game."""
+    return 1 if card == JOKER else CARD_POINTS.get(card[0], 0)
+
+
+def left_bower(options: Options, trump: str) -> str | None:
+    """The other jack of trump's colour, where bowers count and the deck has it."""
+    suit = SAME_COLOUR[trump]
+    return "J" + suit if options.bowers and suit in options.suits else None
+
+
+def trump_order(options: Options, trump: str) -> list[str]:
+    """Every trump, lowest first."""
+    order = [JOKER] if options.joker else []
+    for rank in options.ranks:
+        left = left_bower(options, trump)
+        if rank == "J" and left is not None:
+            order.append(left)
+        order.append(rank + trump)
+    return order
+
+
+def suit_of(options: Options, card: str, trump: str | None) -> str:
+    """The suit the card belongs to: the bowers and the joker belong to trump."""
+    if trump is not None and card in (JOKER, left_bower(options, trump)):
+        return trump
+    return card[1]
+
+
+def is_trump(options: Options, card: str, trump: str | None) -> bool:
+    """Whether the card is a trump."""
+    return trump is not None and suit_of(options, card, trump) == trump
+
+
+def scoring_trumps(options: Options, trump: str) -> list[str]:
+    """The trumps that earn a point: ace, lowest, jack or bowers, joker."""
+    lowest = options.ranks[0] + trump
+    left = left_bower(options, trump)
+    return (
+        ["A" + trump, lowest, "J" + trump]
+        + ([left] if left is not None else [])
+        + ([JOKER] if options.joker else [])
+    )
+
+
+def trick_winner(options: Options, trick: list[tuple[int, str]], trump: str | None) -> int:
+    """The seat that takes the trick: by the highest trump, or else the highest of the suit led."""
+    trumps = [(seat, card) for seat, card in trick if is_trump(options, card, trump)]
+    if trumps and trump is not None:
+        order = trump_order(options, trump)
+        return max(trumps, key=lambda played: order.index(played[1]))[0]
+    led = trick[0][1][1]
+    followed = [(seat, card) for seat, card in trick if card[1] == led]
+    return max(followed, key=lambda played: options.ranks.index(played[1][0]))[0]
