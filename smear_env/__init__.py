@@ -1,0 +1,50 @@
+"""Smear: the Four Point Smear and Schmier trick-taking games as reinforcement-learning environments.
+
+`env` and `raw_env` are the PettingZoo environment, `SelfPlayVectorEnv` the batched one; importing the package registers
+`smear_env/SmearSingle-v0` with Gymnasium. `make_agent` and `load_policy` give opponents.
+"""
+
+from smear_env._data import checkpoints_folder, configs_folder
+from smear_env.agents.base import Agent
+from smear_env.agents.policy import CheckpointError, PolicyAgent, load_policy
+from smear_env.agents.registry import agent_names, make_agent, register_agent
+from smear_env.errors import IllegalActionError
+from smear_env.observation import (
+    layout_hash,
+    observation_layout,
+    observation_scale,
+    pieces,
+    state_layout,
+    state_scale,
+)
+from smear_env.rules import FOUR_POINT, MINI, PRESETS, SCHMIER, Rules, make_rules
+from smear_env.vector import SelfPlayVectorEnv, VectorStep
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "FOUR_POINT",
+    "MINI",
+    "PRESETS",
+    "SCHMIER",
+    "Agent",
+    "CheckpointError",
+    "IllegalActionError",
+    "PolicyAgent",
+    "Rules",
+    "SelfPlayVectorEnv",
+    "VectorStep",
+    "agent_names",
+    "checkpoints_folder",
+    "configs_folder",
+    "layout_hash",
+    "load_policy",
+    "make_agent",
+    "make_rules",
+    "observation_layout",
+    "observation_scale",
+    "pieces",
+    "register_agent",
+    "state_layout",
+    "state_scale",
+]

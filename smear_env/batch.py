@@ -24,6 +24,8 @@ HOLD = -1
 """In place of an action: the game waits, nothing of it is rewritten but rewards and flags."""
 RESTART = -2
 """In place of an action: start the game whose seed and number the state holds."""
+SHOW = -3
+"""In place of an action: write what the state shows, as after it was restored."""
 
 REWARD_MATCH, REWARD_POINTS, REWARD_NONE = range(3)
 LAST_MOVER = -1
@@ -176,7 +178,7 @@ def step_games(
     start: int,
     stop: int,
 ) -> None:
-    """In slots `start` to `stop`, apply one legal action, or RESTART or HOLD, and show what follows.
+    """In slots `start` to `stop`, apply one legal action, or HOLD, RESTART or SHOW, and show what follows.
 
     A finished game leaves its end in the final buffers and its slot starts the game `len(states)` further on. Slots
     are independent, so ranges may run in threads of their own.
@@ -198,7 +200,7 @@ def step_games(
         reward = out.reward[i]
         if actions[i] == RESTART:
             open_game(t, s, setups[i], s.game)
-        else:
+        elif actions[i] != SHOW:
             mover = np.int64(s.turn)
             out.deal_ended[i] = act(t, s, actions[i], mode, reward, out.deals[i])
             if skip_forced and skip_forced_moves(t, s, mask, mode, reward, out.deals[i]):

@@ -192,6 +192,28 @@ class SelfPlayVectorEnv:
         batch.write_states(self._tables, self._setups, self._states, self._view, self._out.bits, full)
         return full
 
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that `restore` needs to go on in another process: plain arrays, [N, bytes] uint8 and [1] uint64."""
+        return {
+            "states": self._states.view(np.uint8).reshape(self.num_games, -1).copy(),
+            "seed": np.array([self._seed], np.uint64),
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> VectorStep:
+        """Go on where `snapshot` was taken, in an env of the same arguments; returns what the games show.
+
+        Rewards and flags of the step before are not kept. Raises ValueError if the games do not fit.
+        """
+        shape = (self.num_games, self._states.dtype.itemsize)
+        if snapshot["states"].shape != shape:
+            raise ValueError(f"snapshot of shape {snapshot['states'].shape}, this env holds {shape}")
+        self._states.view(np.uint8).reshape(shape)[:] = snapshot["states"]
+        self._seed = int(snapshot["seed"][0])
+        self._games = self._states.game.copy()
+        announce_compilation()
+        self._run(np.full(self.num_games, batch.SHOW))
+        return self._result()
+
     def set_viewers(self, seats: Any) -> None:
         """See final observations from these seats, [N] or one; -1 is the seat that acted last."""
         self._setups.viewer = seats

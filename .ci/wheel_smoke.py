@@ -1,0 +1,64 @@
+"""Use an installed wheel without the `train` extra, away from the repository."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import smear_env
+from smear_env._data import checkpoints_folder, configs_folder
+
+REPOSITORY_FILES = ("pyproject.toml", "README.md")
+
+
+def play(rules: str) -> int:
+    """One match of random legal play; returns its actions."""
+    env = smear_env.env(rules=rules, max_deals=3)
+    env.reset(seed=1)
+    rng = np.random.default_rng(1)
+    actions = 0
+    for agent in env.agent_iter():
+        observation, _, terminated, truncated, _ = env.last()
+        if terminated or truncated:
+            env.step(None)
+            continue
+        env.step(int(rng.choice(np.flatnonzero(observation["action_mask"]))))
+        actions += 1
+        assert agent.startswith("seat_")
+    return actions
+
+
+def main() -> None:
+    """Raise where anything is missing."""
+    package = Path(smear_env.__file__).parent
+    assert "site-packages" in package.parts, f"not the wheel: {package}"
+    assert not any((package.parent / name).exists() for name in REPOSITORY_FILES)
+    assert importlib.util.find_spec("torch") is None, "torch is installed: this checks that it is not needed"
+
+    for rules in ("four_point", "schmier"):
+        print(f"{rules}: {play(rules)} actions")
+
+    configs = sorted(path.name for path in configs_folder().glob("*.toml"))
+    assert {"four_point.toml", "schmier.toml", "smoke.toml"} <= set(configs), configs
+    print(f"configs: {', '.join(configs)}")
+
+    checkpoints = sorted(path.name for path in checkpoints_folder().iterdir() if path.is_dir())
+    assert checkpoints, "the wheel has no checkpoint"
+    for name in checkpoints:
+        policy = smear_env.load_policy(name)
+        preset = smear_env.make_rules("schmier" if name.startswith("schmier") else "four_point")
+        view = smear_env.SelfPlayVectorEnv(8, preset, seed=1).reset()
+        policy.reset(preset, -1, 1)
+        chosen = policy.act_batch(view.observation, view.mask)
+        assert view.mask[np.arange(8), chosen].all()
+        print(f"{name}: bids {', '.join(preset.action_names[action] for action in chosen)}")
+
+    assert "torch" not in sys.modules
+    print("wheel: all well")
+
+
+if __name__ == "__main__":
+    main()

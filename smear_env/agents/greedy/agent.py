@@ -1,0 +1,52 @@
+"""The agent: one kernel call decides a whole batch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from smear_env._jit import announce_compilation, kernel
+from smear_env._typing import Int8Array, Int64Array, RecordArray
+from smear_env.agents.base import BaseAgent, refuse_empty
+from smear_env.agents.greedy.auction import choose_bid, choose_discard, choose_exchange, choose_trump
+from smear_env.agents.greedy.play import choose_card
+from smear_env.agents.seen import look
+from smear_env.engine.state import BID, DISCARD, EXCHANGE, NAME
+from smear_env.engine.tables import compile_tables
+from smear_env.observation import offsets
+
+
+class GreedyAgent(BaseAgent):
+    """Plays each decision by rules of thumb, without chance; see `auction` and `play`."""
+
+    def act_batch(self, observations: Int8Array, masks: Int8Array) -> Int64Array:
+        """Legal actions [B] int64; see `Agent`."""
+        seen, legal = self.checked(observations, masks)
+        refuse_empty(legal)
+        announce_compilation()
+        actions = np.empty(len(seen), np.int64)
+        decide_all(compile_tables(self.rules)[0], offsets(self.rules)[0], seen, legal, actions)
+        return actions
+
+
+@kernel
+def decide_all(
+    t: RecordArray, at: RecordArray, observations: Int8Array, masks: Int8Array, actions: Int64Array
+) -> None:
+    """Write an action id for each row into `actions`, [B] int64."""
+    for i in range(len(observations)):
+        actions[i] = decide(t, at, observations[i], masks[i])
+
+
+@kernel
+def decide(t: RecordArray, at: RecordArray, row: Int8Array, mask: Int8Array) -> int:
+    """A legal action id for one observation, [d] int8, and its mask, [n] int8."""
+    seen = look(t, at, row, mask)
+    if seen.phase == BID:
+        return choose_bid(t, seen, mask)
+    if seen.phase == NAME:
+        return choose_trump(t, seen)
+    if seen.phase == EXCHANGE:
+        return choose_exchange(t, seen, mask)
+    if seen.phase == DISCARD:
+        return choose_discard(t, seen)
+    return choose_card(t, at, row, seen)

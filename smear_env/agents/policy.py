@@ -1,0 +1,208 @@
+"""Trained policies as agents, on NumPy and safetensors alone: `load_policy(path_or_name)`.
+
+A checkpoint is a folder with `policy.json`, which describes the policy and names the weights file beside it, and that
+file in safetensors format. The description is checked before a weight is read; no pickle is ever loaded.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load as load_tensors
+
+from smear_env._data import checkpoints_folder
+from smear_env._typing import Float32Array, Int8Array, Int64Array
+from smear_env.observation import layout_hash, observation_layout, observation_scale, vector_size
+from smear_env.rules import PRESETS, Rules
+
+FORMAT = "smear-policy/1"
+DESCRIPTION = "policy.json"
+
+_FIELDS: dict[str, type] = {
+    "format": str,
+    "preset": str,
+    "options": dict,  # option -> list of the values trained on
+    "layout": str,  # hash of the observation layout and actions
+    "weights": str,  # file name beside the description
+    "weights_sha256": str,
+    "network": dict,  # {"hidden": [256, 256], "teams": 2}
+    "training": dict,  # the training configuration
+    "seed": int,
+    "commit": str,
+    "decisions": int,
+    "evaluation": list,
+}
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that is missing, damaged or made for another layout; the message names file and field."""
+
+
+def find_checkpoint(path_or_name: str | Path) -> Path:
+    """The folder of a checkpoint: a path, or the name of one that ships with the package."""
+    given = Path(path_or_name)
+    shipped = checkpoints_folder() / str(path_or_name)
+    for folder in (given, given / "checkpoint", shipped):
+        if (folder / DESCRIPTION).is_file():
+            return folder
+    names = sorted(path.parent.name for path in checkpoints_folder().glob(f"*/{DESCRIPTION}"))
+    raise CheckpointError(
+        f"no checkpoint {str(path_or_name)!r}: give a folder that holds {DESCRIPTION}, "
+        f"or a shipped name ({', '.join(names) or 'none is shipped'})"
+    )
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """The checked `policy.json` of a checkpoint folder; CheckpointError names the file and the field."""
+    path = folder / DESCRIPTION
+    try:
+        description = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise CheckpointError(f"{path}: not readable as JSON: {error}") from error
+    if not isinstance(description, dict):
+        raise CheckpointError(f"{path}: holds no JSON object")
+    for field, kind in _FIELDS.items():
+        value = description.get(field)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise CheckpointError(f"{path}: field {field!r} is {value!r}, expected {kind.__name__}")
+    _check_values(path, description)
+    return description
+
+
+def _check_values(path: Path, description: dict[str, Any]) -> None:
+    if description["format"] != FORMAT:
+        raise CheckpointError(f"{path}: field 'format' is {description['format']!r}; this version reads {FORMAT!r}")
+    if description["preset"] not in PRESETS:
+        raise CheckpointError(f"{path}: field 'preset' is {description['preset']!r}; known: {', '.join(PRESETS)}")
+    expected = layout_hash(PRESETS[description["preset"]])
+    if description["layout"] != expected:
+        raise CheckpointError(
+            f"{path}: field 'layout' is {description['layout']!r}, this version's observation is {expected!r}: "
+            "train the policy again, or install the version of smear-env it was trained with"
+        )
+    if Path(description["weights"]).name != description["weights"]:
+        raise CheckpointError(f"{path}: field 'weights' is {description['weights']!r}, expected a plain file name")
+    hidden, teams = description["network"].get("hidden"), description["network"].get("teams")
+    if not isinstance(hidden, list) or not hidden or not all(type(width) is int and width > 0 for width in hidden):
+        raise CheckpointError(f"{path}: field 'network.hidden' is {hidden!r}, expected a list of positive widths")
+    if type(teams) is not int or teams < 2:
+        raise CheckpointError(f"{path}: field 'network.teams' is {teams!r}, expected an integer of at least 2")
+    for option, values in description["options"].items():
+        if option not in _RULE_FIELDS or not isinstance(values, list):
+            raise CheckpointError(f"{path}: field 'options.{option}' is {values!r}, expected a list for a rule option")
+
+
+def read_weights(folder: Path, description: dict[str, Any]) -> dict[str, Float32Array]:
+    """The checked weights of a checkpoint by name, float32; CheckpointError names the file and the tensor."""
+    path = folder / description["weights"]
+    try:
+        content = path.read_bytes()
+        tensors = load_tensors(content)
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(f"{path}: not readable as safetensors: {error}") from error
+    if hashlib.sha256(content).hexdigest() != description["weights_sha256"]:
+        raise CheckpointError(f"{path}: differs from field 'weights_sha256' of {DESCRIPTION}: the file is damaged")
+    for name, shape in weight_shapes(description).items():
+        tensor = tensors.get(name)
+        if tensor is None or tensor.shape != shape or tensor.dtype != np.float32:
+            found = "missing" if tensor is None else f"{tensor.dtype} {tensor.shape}"
+            raise CheckpointError(f"{path}: tensor {name!r} is {found}, expected float32 {shape}")
+    return tensors
+
+
+def weight_shapes(description: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    """Name and shape of every tensor of the network that a description describes."""
+    rules = PRESETS[description["preset"]]
+    widths = [vector_size(observation_layout(rules)), *description["network"]["hidden"]]
+    shapes: dict[str, tuple[int, ...]] = {}
+    for index, (inputs, outputs) in enumerate(zip(widths[:-1], widths[1:], strict=True)):
+        shapes[f"trunk.{index}.weight"] = (outputs, inputs)
+        shapes[f"trunk.{index}.bias"] = (outputs,)
+    for head, outputs in (("policy", len(rules.action_names)), ("value", description["network"]["teams"])):
+        shapes[f"{head}.weight"] = (outputs, widths[-1])
+        shapes[f"{head}.bias"] = (outputs,)
+    return shapes
+
+
+class PolicyAgent:
+    """A trained network as an agent: a stack of ReLU layers and one masked softmax over all actions.
+
+    Args:
+        folder: the checkpoint.
+        sample: choose by the policy's probabilities; otherwise its most probable action.
+    """
+
+    def __init__(self, folder: Path, *, sample: bool = False) -> None:
+        self.description = read_description(folder)
+        self.name = folder.name
+        self.sample = sample
+        weights = read_weights(folder, self.description)
+        depth = len(self.description["network"]["hidden"])
+        self._layers = [
+            (np.ascontiguousarray(weights[f"{name}.weight"].T), weights[f"{name}.bias"])
+            for name in (*(f"trunk.{index}" for index in range(depth)), "policy")
+        ]
+        # The scale goes into the first layer, so that int8 observations are converted once and never multiplied.
+        scale = observation_scale(PRESETS[self.description["preset"]])
+        self._layers[0] = (self._layers[0][0] * scale[:, None], self._layers[0][1])
+        self._generator = np.random.default_rng(0)
+
+    def reset(self, rules: Rules, seat: int, seed: int) -> None:
+        """Begin a game; warns of an option outside the range trained on, ValueError for another game."""
+        preset = self.description["preset"]
+        if layout_hash(rules) != self.description["layout"]:
+            raise ValueError(f"policy {self.name!r} plays {preset}, not {rules.name} as given")
+        for option, values in self.description["options"].items():
+            if getattr(rules, option) not in values:
+                warnings.warn(
+                    f"policy {self.name!r} was not trained on {option}={getattr(rules, option)!r}, only on {values}",
+                    stacklevel=2,
+                )
+        self._generator = np.random.default_rng([seed, seat + 1])
+
+    def probabilities(self, observations: Int8Array, masks: Int8Array) -> Float32Array:
+        """Probability of each action, [B, d] and [B, n] int8 to [B, n] float32; 0 where the mask is 0.
+
+        Raises ValueError for a row without a legal action.
+        """
+        x = observations.astype(np.float32)
+        for weight, bias in self._layers[:-1]:
+            x = np.maximum(x @ weight + bias, 0)
+        logits = x @ self._layers[-1][0] + self._layers[-1][1]
+        logits = np.where(masks != 0, logits, -np.inf)
+        top = logits.max(axis=-1, keepdims=True)
+        if not np.all(np.isfinite(top)):
+            raise ValueError("a row of the mask allows no action: ask only the seat to act")
+        weights: Float32Array = np.exp(logits - top)
+        return weights / weights.sum(axis=-1, keepdims=True)
+
+    def act_batch(self, observations: Int8Array, masks: Int8Array) -> Int64Array:
+        """An action for each row, [B] int64."""
+        chances = self.probabilities(observations, masks)
+        if self.sample:
+            # The largest of p / Exp(1) falls on each action with its probability.
+            chances = chances / self._generator.standard_exponential(chances.shape, np.float32)
+        return np.argmax(chances, axis=-1)
+
+    def act(self, observation: Int8Array, mask: Int8Array) -> int:
+        """An action for one observation [d] and mask [n]."""
+        return int(self.act_batch(observation[None], mask[None])[0])
+
+
+def load_policy(path_or_name: str | Path, *, sample: bool = False) -> PolicyAgent:
+    """A trained policy as an agent, from a checkpoint folder or by the name of one that ships.
+
+    It needs no torch. Raises CheckpointError (a ValueError) naming file and field where the checkpoint
+    is missing, damaged or made for another observation layout.
+    """
+    return PolicyAgent(find_checkpoint(path_or_name), sample=sample)
+
+
+_RULE_FIELDS = frozenset(field.name for field in dataclasses.fields(Rules))

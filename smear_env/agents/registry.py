@@ -1,0 +1,63 @@
+"""Agents by name, checkpoint, instance or factory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from smear_env.agents.base import Agent
+from smear_env.agents.greedy import GreedyAgent
+from smear_env.agents.simple import PasserAgent, RandomAgent
+
+AgentLike = str | Path | Agent | Callable[[], Agent]
+"""A registered name, a checkpoint's folder or shipped name, an agent, or what makes one."""
+
+_FACTORIES: dict[str, Callable[[], Agent]] = {}
+
+
+def register_agent(name: str, factory: Callable[[], Agent]) -> None:
+    """Make `factory` known as `name`; ValueError if the name is taken."""
+    if name in _FACTORIES:
+        raise ValueError(f"agent {name!r} is registered already")
+    _FACTORIES[name] = factory
+
+
+def agent_names() -> tuple[str, ...]:
+    """Names of the registered agents, sorted."""
+    return tuple(sorted(_FACTORIES))
+
+
+def make_agent(name_or_path: AgentLike) -> Agent:
+    """An agent by registered name, by checkpoint (folder or shipped name), from a factory, or as it is.
+
+    Raises `ValueError` for a name or path that is none of these, listing the registered names, and
+    `TypeError` for what is no agent.
+    """
+    if isinstance(name_or_path, str) and name_or_path in _FACTORIES:
+        return _FACTORIES[name_or_path]()
+    if isinstance(name_or_path, str | Path):
+        return _load(name_or_path)
+    if isinstance(name_or_path, type) or not isinstance(name_or_path, Agent):
+        made = name_or_path() if callable(name_or_path) else name_or_path
+        if not isinstance(made, Agent):
+            raise TypeError(f"{made!r} is no agent: it lacks reset, act, act_batch or probabilities")
+        return made
+    return name_or_path
+
+
+def _load(name_or_path: str | Path) -> Agent:
+    # Checkpoints need safetensors and files, which no other agent does.
+    from smear_env.agents.policy import load_policy
+
+    try:
+        policy: Agent = load_policy(name_or_path)
+    except (FileNotFoundError, ValueError) as error:
+        if Path(name_or_path).exists():
+            raise
+        known = ", ".join(agent_names())
+        raise ValueError(f"{str(name_or_path)!r} is no registered agent ({known}) and no checkpoint: {error}") from error
+    return policy
+
+
+for _name, _factory in (("random", RandomAgent), ("passer", PasserAgent), ("greedy", GreedyAgent)):
+    register_agent(_name, _factory)

@@ -1,0 +1,83 @@
+"""What scripted agents read from an observation: bit sets of cards and the numbers of the deal.
+
+Seats are counted from the one that looks, as in the observation: 0 is itself, and seat `r` is of its own team where
+`r % teams == 0`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from smear_env._jit import kernel
+from smear_env._typing import Int8Array, RecordArray
+
+_NONE = np.uint64(0)
+_ONE = np.uint64(1)
+
+
+class Seen(NamedTuple):
+    """One decision as its seat sees it."""
+
+    hand: np.uint64
+    unseen: np.uint64  # neither in hand nor seen played or thrown by this seat
+    legal: np.uint64  # cards that may be played or thrown
+    phase: int
+    trump: int  # suit, -1 unknown
+    bid: int  # highest bid in points, 0 none
+    bidder: int  # seat, -1 none
+    dealer: int  # seat
+    leader: int  # seat that leads the trick, -1 before play
+    tricks_done: int
+
+
+@kernel
+def flag_set(row: Int8Array, start: int, size: int) -> np.uint64:
+    """The flags `start` to `start + size` of an observation as a bit set."""
+    bits = _NONE
+    for i in range(size):
+        if row[start + i] != 0:
+            bits |= _ONE << np.uint64(i)
+    return bits
+
+
+@kernel
+def first_flag(row: Int8Array, start: int, size: int) -> int:
+    """Index of the first flag that is set, -1 if none is."""
+    for i in range(size):
+        if row[start + i] != 0:
+            return np.int64(i)
+    return np.int64(-1)
+
+
+@kernel
+def look(t: RecordArray, at: RecordArray, row: Int8Array, mask: Int8Array) -> Seen:
+    """Read one observation, [d] int8, and its mask, [n] int8."""
+    cards = np.int64(t.cards)
+    players = np.int64(t.players)
+    bid = first_flag(row, at.bid, np.int64(t.max_bid) - t.min_bid + 1)
+    return Seen(
+        flag_set(row, at.hand, cards),
+        flag_set(row, at.unseen, cards),
+        flag_set(mask, 0, cards),
+        first_flag(row, at.phase, 6),
+        first_flag(row, at.trump, np.int64(t.suits)),
+        bid + t.min_bid if bid >= 0 else np.int64(0),
+        first_flag(row, at.bidder, players),
+        first_flag(row, at.dealer, players),
+        first_flag(row, at.leader, players),
+        np.int64(row[at.tricks_done]),
+    )
+
+
+@kernel
+def is_void(t: RecordArray, at: RecordArray, row: Int8Array, seat: int, suit: int) -> bool:
+    """Whether a seat has shown that it holds none of a suit."""
+    return row[at.voids + seat * np.int64(t.suits) + suit] != 0
+
+
+@kernel
+def on_table(t: RecordArray, at: RecordArray, row: Int8Array, seat: int) -> int:
+    """The card a seat has in the trick on the table, -1 none."""
+    return first_flag(row, at.trick + seat * np.int64(t.cards), np.int64(t.cards))

@@ -1,0 +1,1 @@
+"""Self-play training and evaluation on torch; uses the public names of `smear_env` only."""

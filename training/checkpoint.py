@@ -1,0 +1,142 @@
+"""Checkpoints: a policy that loads as an opponent, and apart from it what a run needs to go on.
+
+A file is written under a temporary name and renamed; a description names its weights file, and is renamed last. So a
+kill at any moment leaves the last complete checkpoint loadable.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
+from torch import Tensor
+
+from smear_env import PRESETS, CheckpointError, Rules, layout_hash
+from smear_env.agents.policy import DESCRIPTION, FORMAT
+from training.config import TrainConfig, as_plain, game_rules
+from training.network import Network
+
+RESUME = "resume.json"
+RESUME_FORMAT = "smear-resume/1"
+
+
+def save_policy(
+    folder: Path, network: Network, config: TrainConfig, decisions: int, evaluation: list[dict[str, Any]]
+) -> None:
+    """Write a policy into a checkpoint folder, in place of the one before."""
+    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
+    name = f"policy-{decisions}.safetensors"
+    content = save_tensors(weights)
+    description = {
+        "format": FORMAT,
+        "preset": config.rules,
+        "options": option_range(game_rules(config)),
+        "layout": layout_hash(PRESETS[config.rules]),
+        "weights": name,
+        "weights_sha256": hashlib.sha256(content).hexdigest(),
+        "network": {"hidden": list(config.hidden), "teams": network.teams},
+        "training": as_plain(config),
+        "seed": config.seed,
+        "commit": commit(),
+        "decisions": decisions,
+        "evaluation": evaluation,
+    }
+    _replace(folder, name, content, DESCRIPTION, description)
+
+
+def option_range(rules: list[Rules]) -> dict[str, list[Any]]:
+    """Each rule option with the values that occur in the games."""
+    names = [field.name for field in fields(Rules) if field.name != "name"]
+    return {name: sorted({getattr(one, name) for one in rules}) for name in names}
+
+
+def save_resume(folder: Path, tensors: dict[str, Tensor], description: dict[str, Any]) -> None:
+    """Write all that a run needs to go on: named tensors and plain values."""
+    name = f"resume-{description['updates']}.safetensors"
+    content = save_tensors({key: tensor.detach().cpu().contiguous() for key, tensor in tensors.items()})
+    described = {
+        **description,
+        "format": RESUME_FORMAT,
+        "tensors": name,
+        "tensors_sha256": hashlib.sha256(content).hexdigest(),
+    }
+    _replace(folder, name, content, RESUME, described)
+
+
+def load_resume(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """What `save_resume` wrote; CheckpointError names the file and the field."""
+    path = folder / RESUME
+    try:
+        description = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{path}: nothing to resume: {error}") from error
+    if not isinstance(description, dict) or description.get("format") != RESUME_FORMAT:
+        raise CheckpointError(f"{path}: field 'format' is not {RESUME_FORMAT!r}")
+    for field, kind in (("tensors", str), ("tensors_sha256", str), ("updates", int), ("config", dict)):
+        if not isinstance(description.get(field), kind):
+            raise CheckpointError(f"{path}: field {field!r} is {description.get(field)!r}, expected {kind.__name__}")
+    tensors = folder / Path(description["tensors"]).name
+    try:
+        content = tensors.read_bytes()
+        loaded = load_tensors(content)
+    except (OSError, SafetensorError) as error:
+        raise CheckpointError(f"{tensors}: not readable as safetensors: {error}") from error
+    if hashlib.sha256(content).hexdigest() != description["tensors_sha256"]:
+        raise CheckpointError(f"{tensors}: differs from field 'tensors_sha256' of {RESUME}: the file is damaged")
+    return loaded, description
+
+
+def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Adam's state by name, `optimizer.PARAMETER.NAME`."""
+    state = optimizer.state_dict()["state"]
+    return {f"optimizer.{index}.{key}": value for index, slots in state.items() for key, value in slots.items()}
+
+
+def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    """Put back what `optimizer_tensors` gave."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in tensors.items():
+        if name.startswith("optimizer."):
+            _, index, key = name.split(".", 2)
+            state.setdefault(int(index), {})[key] = tensor
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+
+
+def commit() -> str:
+    """The commit of the source, `+` behind it where files differ from it; "unknown" outside a checkout."""
+    command = ["git", "describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*"]
+    try:
+        done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return done.stdout.strip()
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that a reader finds the old content or the new, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    with partial.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+def _replace(folder: Path, name: str, content: bytes, description_name: str, description: dict[str, Any]) -> None:
+    write_atomically(folder / name, content)
+    text = json.dumps(description, indent=1, sort_keys=True)
+    write_atomically(folder / description_name, text.encode())
+    stem = name.split("-")[0]
+    for old in folder.glob(f"{stem}-*.safetensors"):
+        if old.name != name:
+            old.unlink(missing_ok=True)

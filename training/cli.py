@@ -1,0 +1,41 @@
+"""Flags of `python -m training.ppo`: every field of the configuration, over the values of a TOML file."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from smear_env import configs_folder
+from training.config import TrainConfig, load_config
+
+
+@dataclass(frozen=True)
+class Files:
+    """Which configuration to start from, and whether to go on with a run."""
+
+    config: str = ""
+    """TOML file with values for the fields below; without it, the committed one for --rules. Flags override it."""
+    resume: bool = False
+    """Go on with the run in --run-dir, with the configuration it was started with."""
+
+
+def parse(arguments: list[str]) -> tuple[TrainConfig, bool]:
+    """The configuration and whether to resume; ValueError for contradictions, SystemExit for unknown flags."""
+    first = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    first.add_argument("--config", default="")
+    first.add_argument("--rules", default="")
+    known, _ = first.parse_known_args(arguments)
+    path = Path(known.config) if known.config else configs_folder() / f"{known.rules or 'four_point'}.toml"
+    default = load_config(path) if known.config or path.is_file() else TrainConfig()
+
+    def combined(
+        files: tyro.conf.OmitArgPrefixes[Files] = Files(),  # noqa: B008  a frozen value, tyro's way to give defaults
+        run: tyro.conf.OmitArgPrefixes[TrainConfig] = default,
+    ) -> tuple[TrainConfig, bool]:
+        """Train a policy by self-play PPO, evaluate it, and leave a checkpoint that loads as an opponent."""
+        return run, files.resume
+
+    return tyro.cli(combined, prog="python -m training.ppo", args=arguments)

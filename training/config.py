@@ -1,0 +1,207 @@
+"""The configuration of a training run: one validated dataclass, read from TOML and from flags.
+
+Every field is a flag of `python -m training.ppo` and a key of the files in `configs/`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from smear_env import PRESETS, Rules, make_rules
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """A training run. Raises `ValueError` naming the field where a value makes no sense."""
+
+    rules: str = "four_point"
+    """Preset to train on: four_point, schmier or mini."""
+    options: tuple[str, ...] = ()
+    """Rule options as NAME=VALUE; NAME=A,B spreads the values evenly over the games."""
+    dealer_must_bid: float = 0.5
+    """Share of the games in which the dealer must bid when all others passed; without it self-play learns to pass."""
+    draw_scores: bool = True
+    """Start every deal from drawn match scores, so that the policy has seen them all; otherwise from zero."""
+    total_decisions: int = 20_000_000
+    """Decisions with a choice to train on, over all seats and games."""
+    seed: int = 0
+    """Seed of deals, network and sampling."""
+    games: int = 2048
+    """Games played at once."""
+    steps: int = 32
+    """Decisions of each game between two updates."""
+    hidden: tuple[int, ...] = (256, 256)
+    """Widths of the hidden layers."""
+    learning_rate: float = 1e-3
+    """Adam's rate at the start; it falls linearly to `final_rate` of it."""
+    final_rate: float = 0.02
+    """Share of the learning rate that is left at the end."""
+    minibatch: int = 2048
+    """Decisions in a gradient step."""
+    epochs: int = 2
+    """Passes over each batch of decisions."""
+    clip: float = 0.2
+    """PPO's clip range of the probability ratio."""
+    gae_lambda: float = 0.95
+    """Lambda of generalised advantage estimation over consecutive decisions; gamma is 1."""
+    entropy: float = 0.05
+    """Entropy bonus, with advantages normalised, up to the last quarter of the run."""
+    final_entropy: float = 0.01
+    """Entropy bonus at the end; it falls linearly over the last quarter."""
+    value_weight: float = 0.5
+    """Weight of the value loss."""
+    max_gradient_norm: float = 0.5
+    """Gradients are scaled down to this norm."""
+    threads: int = 2
+    """Threads for the games and for torch."""
+    device: str = "cpu"
+    """Torch device of the network: cpu or cuda."""
+    run_dir: str = ""
+    """Folder for logs and checkpoints; empty: runs/RULES-SEED."""
+    checkpoint_minutes: float = 2.0
+    """Minutes between checkpoints; one is also written at the end and on Ctrl-C."""
+    evaluate_pairs: int = 4000
+    """Duplicate deals (each from every side) against each baseline at the end; 0 for none."""
+    baselines: tuple[str, ...] = ("random", "passer", "greedy")
+    """Opponents of the evaluation at the end: agent names or checkpoint folders."""
+    stop_after: int = 0
+    """Stop after so many updates as Ctrl-C would, to go on later with --resume; 0: run to the end."""
+
+    def __post_init__(self) -> None:
+        if self.rules not in PRESETS:
+            raise ValueError(f"rules={self.rules!r} is not a preset: choose one of {', '.join(PRESETS)}")
+        for name in ("total_decisions", "games", "steps", "minibatch", "epochs", "threads"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
+        for name in ("seed", "evaluate_pairs", "stop_after", "entropy", "final_entropy", "value_weight"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name}={getattr(self, name)} must not be negative")
+        for name in ("dealer_must_bid", "gae_lambda", "final_rate"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name}={getattr(self, name)} is outside 0..1")
+        for name in ("learning_rate", "clip", "max_gradient_norm", "checkpoint_minutes"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name}={getattr(self, name)} must be positive")
+        if not self.hidden or min(self.hidden) < 1:
+            raise ValueError(f"hidden={self.hidden} must be at least one positive width")
+        if self.minibatch > self.games * self.steps:
+            raise ValueError(f"minibatch={self.minibatch} is more than games={self.games} times steps={self.steps}")
+        if any(name.startswith("all_pass=") for name in self.options) and self.dealer_must_bid:
+            raise ValueError(f"options={self.options} set all_pass, which dealer_must_bid={self.dealer_must_bid} mixes")
+        game_rules(self)
+
+    @property
+    def folder(self) -> Path:
+        """Where the run's logs and checkpoints go."""
+        return Path(self.run_dir or f"runs/{self.rules}-{self.seed}")
+
+    @property
+    def batch(self) -> int:
+        """Decisions in one update."""
+        return self.games * self.steps
+
+    @property
+    def updates(self) -> int:
+        """Updates in the whole run."""
+        return max(1, round(self.total_decisions / self.batch))
+
+
+def game_rules(config: TrainConfig) -> list[Rules]:
+    """The rules of each game: option values spread evenly, `dealer_must_bid` interleaved with them."""
+    preset = PRESETS[config.rules]
+    choices: list[dict[str, Any]] = [{}]
+    for name, values in _option_values(preset, config.options).items():
+        choices = [{**choice, name: value} for choice in choices for value in values]
+    variants = [make_rules(preset, **choice) for choice in choices]
+    rules = []
+    for game in range(config.games):
+        one = variants[game % len(variants)]
+        turn = game // len(variants)
+        # The share is kept in every stretch of games, so that each variant has it.
+        must = int((turn + 1) * config.dealer_must_bid) > int(turn * config.dealer_must_bid)
+        rules.append(make_rules(one, all_pass="dealer_bids") if must else one)
+    return rules
+
+
+def parse_options(preset: str, options: tuple[str, ...]) -> dict[str, Any]:
+    """Rule options from NAME=VALUE texts, one value each; ValueError names the option."""
+    if preset not in PRESETS:
+        raise ValueError(f"rules={preset!r} is not a preset: choose one of {', '.join(PRESETS)}")
+    values = _option_values(PRESETS[preset], options)
+    for name, several in values.items():
+        if len(several) > 1:
+            raise ValueError(f"options: {name} is given {len(several)} values, expected one")
+    return {name: several[0] for name, several in values.items()}
+
+
+def _option_values(preset: Rules, options: tuple[str, ...]) -> dict[str, list[Any]]:
+    values: dict[str, list[Any]] = {}
+    for option in options:
+        name, equals, text = option.partition("=")
+        if not equals or not text:
+            raise ValueError(f"options: {option!r} is not NAME=VALUE")
+        values[name] = [_parse_option(preset, name, one) for one in text.split(",")]
+    return values
+
+
+def _parse_option(preset: Rules, name: str, text: str) -> Any:
+    if name not in get_type_hints(Rules) or name == "name":
+        raise ValueError(f"options: {preset.name} has no option {name!r}")
+    current = getattr(preset, name)
+    if isinstance(current, bool):
+        if text.lower() not in ("true", "false"):
+            raise ValueError(f"options: {name}={text!r} must be true or false")
+        return text.lower() == "true"
+    if isinstance(current, int):
+        try:
+            return int(text)
+        except ValueError:
+            raise ValueError(f"options: {name}={text!r} must be a whole number") from None
+    return text
+
+
+def load_config(path: Path) -> TrainConfig:
+    """The configuration in a TOML file; ValueError names the file and an unknown or mistyped key."""
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"config {path}: not readable as TOML: {error}") from error
+    return config_from(values, str(path))
+
+
+def config_from(values: dict[str, Any], origin: str) -> TrainConfig:
+    """A configuration from plain values; ValueError names `origin` and an unknown or mistyped key."""
+    hints = get_type_hints(TrainConfig)
+    known: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in hints:
+            raise ValueError(f"{origin}: unknown key {name!r}; known: {', '.join(hints)}")
+        kind = hints[name]
+        if kind in (int, str, bool) and type(value) is not kind:
+            raise ValueError(f"{origin}: {name}={value!r} must be of type {kind.__name__}")
+        if kind is float:
+            if not isinstance(value, int | float) or isinstance(value, bool):
+                raise ValueError(f"{origin}: {name}={value!r} must be a number")
+            value = float(value)
+        if kind not in (int, str, bool, float):
+            element = int if name == "hidden" else str
+            if not isinstance(value, list | tuple) or not all(type(one) is element for one in value):
+                raise ValueError(f"{origin}: {name}={value!r} must be a list of {element.__name__}")
+            value = tuple(value)
+        known[name] = value
+    try:
+        return TrainConfig(**known)
+    except ValueError as error:
+        raise ValueError(f"{origin}: {error}") from error
+
+
+def as_plain(config: TrainConfig) -> dict[str, Any]:
+    """The configuration as JSON has it."""
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in dataclasses.asdict(config).items()}
+
+
+__all__ = ["TrainConfig", "as_plain", "config_from", "game_rules", "load_config", "parse_options"]
