@@ -22,19 +22,19 @@ OBSERVATION_HEAD = f"""# Observations, state and actions
 
 {NOTICE}
 
-What `observe()`, `state()` and the action ids of each preset hold, as `smear_env.observation_layout`, `state_layout` and
-`env.unwrapped.action_names` say it. A layout depends on the preset alone, never on its options, and belongs to the
-environment's version, `smear_v0`.
+What `observe()`, `state()` and the action ids of each preset hold, as `smear_env.observation_layout`, `state_layout`
+and `env.unwrapped.action_names` say it. A layout depends on the preset alone, never on its options, and belongs to
+the environment's version, `smear_v0`.
 
 Both are flat `int8` vectors: flags first, then numbers saturated to -100..100. `observation * observation_scale(rules)`
-is about -1..1. The rows of a piece are `vector[piece.slice].reshape(piece.shape)`; `pieces(vector, layout)` gives all of
-them by name, `decode(observation, rules)` the ordered history.
+is about -1..1. The rows of a piece are `vector[piece.slice].reshape(piece.shape)`; `pieces(vector, layout)` gives all
+of them by name, `decode(observation, rules)` the ordered history.
 
 - In an **observation** seats and teams are counted clockwise from the seat that looks: row 0 is itself or its own
   team. What this seat cannot know is not in it.
 - In the **state** they are absolute, and everything is in it.
-- A piece of so many entries as there are cards is indexed by card id, which is the action id of the card; suits are in the
-  order C D H S (`mini`: C S).
+- A piece of so many entries as there are cards is indexed by card id, which is the action id of the card; suits are in
+  the order C D H S (`mini`: C S).
 - `schmier` has room for three teams also when two play; slots of absent teams are 0."""
 
 OPTIONS_HEAD = """## The `options` piece
@@ -46,9 +46,9 @@ CONFIGURATION_HEAD = f"""# Training configuration
 
 {NOTICE}
 
-Every field of `training.config.TrainConfig` is a key of the files in `configs/` and a flag of `python -m training.ppo`, which
-explains them with `--help`. Flags go before the file, the file before the defaults. Unknown keys, values of a wrong type
-and contradictions are refused."""
+Every field of `training.config.TrainConfig` is a key of the files in `configs/` and a flag of `python -m training.ppo`,
+which explains them with `--help`. Flags go before the file, the file before the defaults. Unknown keys, values of a
+wrong type and contradictions are refused."""
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -18,11 +18,11 @@ from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from smear_env import table_view
 from smear_env._jit import announce_compilation
-from smear_env._typing import Int8Array
+from smear_env._typing import Int8Array, RecordArray
 from smear_env.engine.state import OVER, new_states
 from smear_env.engine.tables import compile_tables
 from smear_env.errors import IllegalActionError
-from smear_env.match import ILLEGAL, act, begin, show, show_all
+from smear_env.match import ILLEGAL, REFUSED, STATE, act, as_bytes, begin, show, show_all
 from smear_env.observation import (
     observation_layout,
     offsets,
@@ -44,12 +44,12 @@ RENDER_MODES = ("human", "ansi", "rgb_array")
 _LOW, _HIGH = -100, 100
 
 
-class SmearEnv(AECEnv[str, Observation, "int | None"]):
+class SmearEnv(AECEnv[str, Observation, "int | None"]):  # type: ignore[misc]
     """One match, or one deal, as a PettingZoo `AECEnv`; usually made by `env`, which adds a check of call order.
 
     Agents are `seat_0`, `seat_1`, ... A seat may act several times in a row. `observe(agent)` is a fresh
-    `{"observation": int8 [d], "action_mask": int8 [n]}` for every seat at every moment after the first `reset`, also after
-    the end; only the mask of the seat to act has ones. An action is the id of one of `action_names`.
+    `{"observation": int8 [d], "action_mask": int8 [n]}` for every seat at every moment after the first `reset`, also
+    after the end; only the mask of the seat to act has ones. An action is the id of one of `action_names`.
 
     Args:
         rules: a preset name or a `Rules`.
@@ -65,7 +65,7 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):
     Raises `ValueError` naming an argument that is wrong.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
+    metadata: ClassVar[dict[str, Any]] = {
         "name": "smear_v0",
         "render_modes": list(RENDER_MODES),
         "render_fps": 1,
@@ -85,12 +85,8 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):
         super().__init__()
         if episode not in ("match", "deal"):
             raise ValueError(f"episode={episode!r} must be 'match' or 'deal'")
-        if (
-            isinstance(max_deals, bool)
-            or not isinstance(max_deals, int | np.integer)
-            or not 1 <= max_deals < 2**31
-        ):
-            raise ValueError(f"max_deals={max_deals!r} must be an integer from 1 on")
+        if not 1 <= max_deals < 2**31:
+            raise ValueError(f"max_deals={max_deals!r} must be at least 1 and below 2**31")
         if illegal not in ("terminate", "raise"):
             raise ValueError(f"illegal={illegal!r} must be 'terminate' or 'raise'")
         if render_mode is not None and render_mode not in RENDER_MODES:
@@ -107,8 +103,8 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):
         self._illegal = illegal
         self._make_spaces()
         self._make_arrays()
-        self._states["max_deals"] = max_deals
-        self._states["one_deal"] = episode == "deal"
+        self._record.max_deals = max_deals
+        self._record.one_deal = episode == "deal"
         self._seed: int | None = None
         self._next_game = 0
         self._started = False
@@ -132,12 +128,11 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):
         self.state_space = spaces.Box(_LOW, _HIGH, (vector_size(state_layout(self.rules)),), np.int8)
 
     def _make_arrays(self) -> None:
-        # One array each and no views of it, since a deep copy would part the two. Plain and writable, since Numba
-        # recognises only such arguments quickly.
-        self._states = new_states(1).view(np.ndarray)
-        self._tables = np.array(compile_tables(self.rules).view(np.ndarray))
-        self._at = np.array(offsets(self.rules).view(np.ndarray))
-        self._at_full = np.array(offsets(self.rules, full=True).view(np.ndarray))
+        # No array here is a view of another, since a deep copy would part the two.
+        self._state = as_bytes(new_states(1))
+        self._tables = as_bytes(compile_tables(self.rules))
+        self._at = as_bytes(offsets(self.rules))
+        self._at_full = as_bytes(offsets(self.rules, full=True))
         self._options = option_row(self.rules).copy()
         self._bits = scratch(self.rules, 1)[0]
         self._team_reward = np.zeros(self.rules.teams, np.float32)
@@ -170,7 +165,7 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):
         announce_compilation()
         order = np.empty(0, np.int8) if start.order is None else start.order
         turn = begin(
-            self._tables, self._states, np.uint64(self._seed), game, start.dealer, start.scores, order
+            self._tables, self._state, np.uint64(self._seed), game, start.dealer, start.scores, order
         )
         self._next_game = game + 1
         self._started = self._live = True
@@ -181,7 +176,7 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {} for agent in self.agents}
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self.agent_selection = self.possible_agents[turn]
 
     def step(self, action: int | None) -> None:
@@ -193,9 +188,9 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):
             self._step_ended(action)
             return
         index = action if type(action) is int else _action_id(action)
-        turn, finished = ILLEGAL, False
+        turn, finished = REFUSED
         if 0 <= index < self._num_actions:
-            turn, finished = act(self._tables, self._states, index, self._mode, self._team_reward)
+            turn, finished = act(self._tables, self._state, index, self._mode, self._team_reward)
         if turn == ILLEGAL and self._illegal == "raise":
             raise IllegalActionError(self._complaint(action))
         if self._paid:
@@ -211,7 +206,7 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):
             self._forfeit(action)
         else:
             self._pay_deal()
-        self._end(truncated=bool(self._states["truncated"][0]))
+        self._end(truncated=bool(self._record.truncated))
 
     def observe(self, agent: str) -> Observation:
         """What a seat sees: fresh arrays `observation` [d] int8 and `action_mask` [n] int8.
@@ -224,14 +219,14 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):
             raise ValueError(f"agent {agent!r} is not one of {', '.join(self.possible_agents)}")
         observation = np.empty(self._size, np.int8)
         mask = np.empty(self._num_actions, np.int8)
-        show(self._tables, self._states, seat, self._at, self._options, self._bits, observation, mask)
+        show(self._tables, self._state, seat, self._at, self._options, self._bits, observation, mask)
         return {"observation": observation, "action_mask": mask}
 
     def state(self) -> Int8Array:
         """The full information, a fresh [s] int8 as `state_layout(rules)` describes; `RuntimeError` before `reset`."""
         self._check_started("state()")
         out = np.empty(self.state_space.shape, np.int8)
-        show_all(self._tables, self._states, self._at_full, self._options, self._bits, out)
+        show_all(self._tables, self._state, self._at_full, self._options, self._bits, out)
         return out
 
     def render(self) -> Any:
@@ -259,35 +254,41 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):
     def table_view(self, viewer: int | None = None) -> TableView:
         """The table at this moment, with every hand open, or only that of the seat `viewer`."""
         self._check_started("table_view()")
-        return table_view.table_view(self.rules, self._states[0], viewer)
+        return table_view.table_view(self.rules, self._record, viewer)
 
     @property
     def scores(self) -> list[int]:
         """Match scores by team."""
-        return [int(score) for score in self._states["scores"][0][: self.rules.teams]]
+        return [int(score) for score in self._record.scores[: self.rules.teams]]
 
     @property
     def winner(self) -> int | None:
         """The team that has won the match, None while there is none."""
-        winner = int(self._states["winner"][0])
+        winner = int(self._record.winner)
         return winner if self._started and winner >= 0 else None
 
     @property
     def match_id(self) -> tuple[int, int]:
         """(seed, game): `reset(seed=seed, options={"game": game})` deals this match again."""
         self._check_started("match_id")
-        return int(self._states["seed"][0]), int(self._states["game"][0])
+        return int(self._record.seed), int(self._record.game)
 
     def deal_result(self) -> dict[str, Any] | None:
         """The last finished deal of the match in transcript form with its dealer; None before the first."""
         self._check_started("deal_result()")
-        return table_view.deal_result(self.rules, self._states[0])
+        return table_view.deal_result(self.rules, self._record)
+
+    @property
+    def _record(self) -> RecordArray:
+        """The match as a record that writes through."""
+        return self._state.view(STATE)[0]
 
     def _pay_deal(self) -> None:
         """Give each seat what the finished deal is worth to its team."""
         if callable(self._reward):
-            last, now, dealer = (self._states[field][0] for field in ("last_scores", "scores", "last_dealer"))
-            self._pay(call_reward(self._reward, last, now, dealer, self.rules.teams).tolist())
+            s = self._record
+            paid = call_reward(self._reward, s.last_scores, s.scores, s.last_dealer, self.rules.teams)
+            self._pay(paid.tolist())
         else:
             self._pay(self._team_reward.tolist())
 
@@ -302,8 +303,8 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):
         """End the episode at an illegal action; the table stays as it was, with no seat to act."""
         offender = self._seat_of[self.agent_selection] % self.rules.teams
         self.infos[self.agent_selection]["illegal_action"] = self._complaint(action)
-        self._states["phase"] = OVER
-        self._states["turn"] = -1
+        self._record.phase = OVER
+        self._record.turn = -1
         share = 1.0 / (self.rules.teams - 1)
         self._pay([-1.0 if team == offender else share for team in range(self.rules.teams)])
 
@@ -318,7 +319,7 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):
         if not self.agents:
             self._check_started("step()")
             raise RuntimeError("the episode is over and no agent is left: call reset()")
-        self._was_dead_step(action)  # type: ignore[arg-type]
+        self._was_dead_step(action)
 
     def _check_started(self, what: str) -> None:
         if not self._started:
@@ -355,8 +356,8 @@ def env(
 ) -> OrderEnforcingWrapper[str, Observation, int | None]:
     """The environment as `SmearEnv` describes it, which checks that `reset` comes first; `unwrapped` is the `SmearEnv`.
 
-    PettingZoo's other usual wrappers stay away: one gives the partner of who acts illegally no penalty, the other forbids
-    what `illegal` decides.
+    PettingZoo's other usual wrappers stay away: one gives the partner of who acts illegally no penalty, the other
+    forbids what `illegal` decides.
     """
     return OrderEnforcingWrapper(
         SmearEnv(

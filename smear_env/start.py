@@ -40,7 +40,8 @@ def read_start(options: Mapping[str, Any] | None, rules: Rules) -> Start:
     """Check the `options` of `reset`.
 
     Known keys: `deal` (`dealer`, `hands`, `stock` as in a transcript, whose other keys are ignored), `scores` by team,
-    `dealer` (first dealer's seat) and `game` (number of the game of the seed). Raises `ValueError` naming what is wrong.
+    `dealer` (first dealer's seat) and `game` (number of the game of the seed). Raises `ValueError` naming what is
+    wrong.
     """
     given = dict(options or {})
     # PettingZoo's own tests call `reset(options={"options": 1})` to see that options are taken.

@@ -60,8 +60,8 @@ def table_view(rules: Rules, state_record: RecordArray, viewer: int | None = Non
 def deal_result(rules: Rules, state_record: RecordArray) -> dict[str, Any] | None:
     """The last finished deal as transcripts have it, with its dealer; None before the first.
 
-    `{"dealer", "redeal": True}` where everybody passed, otherwise `dealer bid bidder trump points card_points made delta
-    scores`: seats and teams as numbers, points by name with a team or None, lists by team.
+    `{"dealer", "redeal": True}` where everybody passed, otherwise `dealer bid bidder trump points card_points made
+    delta scores`: seats and teams as numbers, points by name with a team or None, lists by team.
     """
     s = state_record
     if s.ended == NO_DEAL:

@@ -6,12 +6,16 @@ Seats are counted from the one that looks, as in the observation: 0 is itself, a
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from smear_env._jit import kernel
 from smear_env._typing import Int8Array, RecordArray
+from smear_env.engine.tables import compile_tables
+from smear_env.observation import offsets
+from smear_env.rules import Rules
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
@@ -30,6 +34,12 @@ class Seen(NamedTuple):
     dealer: int  # seat
     leader: int  # seat that leads the trick, -1 before play
     tricks_done: int
+
+
+@lru_cache(maxsize=256)
+def kernel_tables(rules: Rules) -> tuple[Any, Any]:
+    """Tables and observation offsets, [1] each, as kernels take them fastest: plain arrays, not records."""
+    return np.array(compile_tables(rules).view(np.ndarray)), np.array(offsets(rules).view(np.ndarray))
 
 
 @kernel

@@ -7,9 +7,7 @@ import numpy as np
 from smear_env._jit import announce_compilation, kernel
 from smear_env._typing import Float32Array, Int8Array, Int64Array, RecordArray
 from smear_env.agents.base import BaseAgent, refuse_empty
-from smear_env.agents.seen import first_flag
-from smear_env.engine.tables import compile_tables
-from smear_env.observation import offsets
+from smear_env.agents.seen import first_flag, kernel_tables
 
 
 class RandomAgent(BaseAgent):
@@ -42,16 +40,16 @@ class PasserAgent(BaseAgent):
         refuse_empty(legal)
         announce_compilation()
         actions = np.empty(len(seen), np.int64)
-        _pass_all(compile_tables(self.rules)[0], offsets(self.rules)[0], seen, legal, actions)
+        _pass_all(*kernel_tables(self.rules), seen, legal, actions)
         return actions
 
 
 @kernel
 def _pass_all(
-    t: RecordArray, at: RecordArray, observations: Int8Array, masks: Int8Array, actions: Int64Array
+    tables: RecordArray, starts: RecordArray, observations: Int8Array, masks: Int8Array, actions: Int64Array
 ) -> None:
     for i in range(len(observations)):
-        actions[i] = _pass_or_lowest(t, at, observations[i], masks[i])
+        actions[i] = _pass_or_lowest(tables[0], starts[0], observations[i], masks[i])
 
 
 @kernel

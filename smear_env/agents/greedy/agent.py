@@ -9,10 +9,8 @@ from smear_env._typing import Int8Array, Int64Array, RecordArray
 from smear_env.agents.base import BaseAgent, refuse_empty
 from smear_env.agents.greedy.auction import choose_bid, choose_discard, choose_exchange, choose_trump
 from smear_env.agents.greedy.play import choose_card
-from smear_env.agents.seen import look
+from smear_env.agents.seen import kernel_tables, look
 from smear_env.engine.state import BID, DISCARD, EXCHANGE, NAME
-from smear_env.engine.tables import compile_tables
-from smear_env.observation import offsets
 
 
 class GreedyAgent(BaseAgent):
@@ -24,17 +22,17 @@ class GreedyAgent(BaseAgent):
         refuse_empty(legal)
         announce_compilation()
         actions = np.empty(len(seen), np.int64)
-        decide_all(compile_tables(self.rules)[0], offsets(self.rules)[0], seen, legal, actions)
+        decide_all(*kernel_tables(self.rules), seen, legal, actions)
         return actions
 
 
 @kernel
 def decide_all(
-    t: RecordArray, at: RecordArray, observations: Int8Array, masks: Int8Array, actions: Int64Array
+    tables: RecordArray, starts: RecordArray, observations: Int8Array, masks: Int8Array, actions: Int64Array
 ) -> None:
     """Write an action id for each row into `actions`, [B] int64."""
     for i in range(len(observations)):
-        actions[i] = decide(t, at, observations[i], masks[i])
+        actions[i] = decide(tables[0], starts[0], observations[i], masks[i])
 
 
 @kernel

@@ -1,0 +1,484 @@
+"""One seat against opponents as Gymnasium environments, single and vector, over `SelfPlayVectorEnv` and agents.
+
+The other seats act inside `reset` and `step`, batched: each seat, counted from the learner's, has an agent of its own
+that decides for all games at once. They play on until the learner is to act, so his reward adds up over their turns,
+and they finish the deal after his last card. The single environment is the vector one with one game, except that
+it leaves the next episode to `reset`.
+"""
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from smear_env._jit import kernel
+from smear_env._typing import BoolArray, Float64Array, Int8Array, Int64Array, RecordArray
+from smear_env.agents.base import ANY_SEAT, Agent
+from smear_env.agents.registry import AgentLike, make_agent
+from smear_env.engine.deal import draw_below, stream
+from smear_env.engine.step import step
+from smear_env.engine.tables import compile_tables
+from smear_env.errors import IllegalActionError
+from smear_env.observation import observation_layout, vector_size
+from smear_env.rules import Rules, make_rules
+from smear_env.vector import Episode, Reward, SelfPlayVectorEnv, VectorStep, check_seed
+
+ENV_ID = "smear_env/SmearSingle-v0"
+Seat = int | Literal["drawn"]
+AgentsLike = AgentLike | Sequence[AgentLike]
+"""One for every seat of a side, or a list with one for each, clockwise from the learner."""
+
+_LOW, _HIGH = -100, 100
+_SEAT_COUNTER = -2
+"""In place of a deal's number: the stream that draws the learner's seat."""
+
+
+class LearnerStep(NamedTuple):
+    """What every game shows when the learner is to act in it; N games, fresh arrays."""
+
+    observation: Int8Array
+    """[N, d] int8, the learner's view."""
+    mask: Int8Array
+    """[N, n] int8, his legal actions."""
+    seat: Int64Array
+    """[N] int64, his seat."""
+    reward: Float64Array
+    """[N] float64, what his team earned since his action before."""
+    terminated: BoolArray
+    """[N] bool, the episode ended; the row already shows the next one."""
+    truncated: BoolArray
+    """[N] bool, it was cut off at `max_deals`; likewise."""
+    final_observation: Int8Array
+    """[N, d] int8, where the episode ended its end as the learner sees it."""
+    final_seat: Int64Array
+    """[N] int64, where the episode ended the learner's seat in it."""
+
+
+class LearnerGames:
+    """N games in which the learner has one seat and agents have the others.
+
+    Slot `i` plays games `i, i + N, ...` of the seed; a drawn seat depends on (seed, game) alone.
+    Raises `ValueError` naming an argument that is wrong.
+    """
+
+    def __init__(
+        self,
+        num_games: int,
+        rules: str | Rules,
+        opponents: AgentsLike,
+        partner: AgentsLike,
+        seat: Seat,
+        episode: Episode,
+        reward: Reward,
+        max_deals: int,
+    ) -> None:
+        self.rules = make_rules(rules)
+        players, teams = self.rules.players, self.rules.teams
+        is_seat = isinstance(seat, int | np.integer) and not isinstance(seat, bool)
+        if seat != "drawn" and not (is_seat and 0 <= int(seat) < players):
+            raise ValueError(f"seat={seat!r} must be 'drawn' or a seat 0..{players - 1}")
+        partners = [place for place in range(1, players) if place % teams == 0]
+        others = [place for place in range(1, players) if place % teams != 0]
+        self._agents: dict[int, Agent] = {
+            **_seat_agents("opponents", opponents, others),
+            **_seat_agents("partner", partner, partners),
+        }
+        """By place: seats counted from the learner's."""
+        self._seat = seat
+        self._games = SelfPlayVectorEnv(
+            num_games, self.rules, seed=0, episode=episode, reward=reward, max_deals=max_deals
+        )
+        self._seed: int | None = None
+        self._numbers = np.arange(num_games, dtype=np.int64)
+        self._seats = np.zeros(num_games, np.int64)
+        self.keep_end = False
+        """Keep what the table of game 0 was at the end of its last episode, in `end`."""
+        self.end: RecordArray = None
+
+    @property
+    def table(self) -> RecordArray:
+        """The state of game 0."""
+        return self._games._states[0]
+
+    @property
+    def mask(self) -> Int8Array:
+        """Legal actions of whoever is to act, [N, n] int8, reused."""
+        return self._games._out.mask
+
+    def reset(self, seed: int | None) -> LearnerStep:
+        """Start game `i` of a given seed in slot `i`, or else each slot's next game."""
+        if seed is not None or self._seed is None:
+            self._seed = check_seed(seed)
+            self._numbers = np.arange(len(self._numbers), dtype=np.int64)
+            result = self._games.reset(seed=self._seed)
+            for place, agent in self._agents.items():
+                at = ANY_SEAT if self._seat == "drawn" else (int(self._seat) + place) % self.rules.players
+                agent.reset(self.rules, at, _agent_seed(self._seed, place))
+        else:
+            self._numbers = self._numbers + len(self._numbers)
+            result = self._games.reset()
+        self._take_seats()
+        return self._play_on(result)
+
+    def step(self, actions: Any) -> LearnerStep:
+        """Apply the learner's actions [N] and play on; `IllegalActionError` with nothing changed in any game."""
+        if self._seed is None:
+            raise RuntimeError("call reset() before step()")
+        return self._play_on(self._apply(actions))
+
+    def _play_on(self, result: VectorStep) -> LearnerStep:
+        """Let the agents act until the learner is to act in every game."""
+        size = len(self._numbers)
+        rows = np.arange(size)
+        rewards = np.zeros(size, np.float64)
+        terminated = np.zeros(size, np.bool_)
+        truncated = np.zeros(size, np.bool_)
+        final_observation = np.zeros_like(result.observation)
+        final_seat = self._seats.copy()
+        while True:
+            rewards += result.reward[rows, self._seats % self.rules.teams]
+            ended = np.flatnonzero(result.terminated | result.truncated)
+            if len(ended):
+                # In the episode that follows, the learner acts before any reward is paid.
+                terminated[ended] = result.terminated[ended]
+                truncated[ended] = result.truncated[ended]
+                final_observation[ended] = self._games.final_observation[ended]
+                self._numbers[ended] += size
+                self._take_seats()
+            places = (result.seat - self._seats) % self.rules.players
+            if not places.any():
+                break
+            result = self._apply(self._decide(result, places), some=True)
+        return LearnerStep(
+            *(result.observation.copy(), result.mask.copy(), self._seats.copy()),
+            *(rewards, terminated, truncated, final_observation, final_seat),
+        )
+
+    def _decide(self, result: VectorStep, places: Int64Array) -> Int64Array:
+        """An action for each game in which an agent is to act, -1 where the learner is."""
+        actions = np.full(len(places), -1, np.int64)
+        for place, agent in self._agents.items():
+            asked = np.flatnonzero(places == place)
+            if len(asked):
+                actions[asked] = agent.act_batch(result.observation[asked], result.mask[asked])
+        return actions
+
+    def _apply(self, actions: Any, *, some: bool = False) -> VectorStep:
+        before = self.table.copy() if self.keep_end else None
+        result = self._games.step_some(actions) if some else self._games.step(actions)
+        if before is not None and (result.terminated[0] or result.truncated[0]):
+            end = np.recarray(1, dtype=before.dtype)
+            end[0] = before
+            step(compile_tables(self.rules)[0], end[0], int(np.asarray(actions)[0]))
+            self.end = end[0]
+        return result
+
+    def _take_seats(self) -> None:
+        """Seat the learner in every game, as it is given or drawn, and see final observations from there."""
+        if self._seat == "drawn":
+            assert self._seed is not None
+            draw_seats(np.uint64(self._seed), self._numbers, self.rules.players, self._seats)
+        else:
+            self._seats[:] = int(self._seat)
+        self._games.set_viewers(self._seats)
+
+
+@kernel
+def draw_seats(seed: np.uint64, games: Int64Array, players: int, seats: Int64Array) -> None:
+    """The learner's seat in each of `games` [N], into `seats` [N]."""
+    for i in range(len(games)):
+        _, seats[i] = draw_below(stream(seed, games[i], _SEAT_COUNTER), players)
+
+
+class LegalDiscrete(spaces.Discrete):
+    """`Discrete(n)` whose `sample()` without a mask draws a legal action, since others are refused.
+
+    It draws for the decision the environment is at. Seeded with `k` in the middle of an episode, it draws for the first
+    decision after `reset(seed=k)` until the environment moves: so `gymnasium.utils.env_checker` proceeds.
+    """
+
+    def __init__(self, n: int, legal: Callable[[int | None], Int8Array]) -> None:
+        super().__init__(n)
+        self._legal = legal
+        self.seeded: int | None = None
+
+    def seed(self, seed: int | None = None) -> Any:
+        """Seed the generator, as `Discrete` does."""
+        self.seeded = seed
+        return super().seed(seed)
+
+    def sample(self, mask: Any = None, probability: Any = None) -> Any:
+        """A legal action; by `mask` [n] int8 or `probability` [n] float64 if one is given."""
+        if mask is None and probability is None:
+            mask = self._legal(self.seeded)
+            if not mask.any():
+                mask = None
+        return super().sample(mask, probability)
+
+
+class SmearSingleEnv(gymnasium.Env[Int8Array, "int | np.integer[Any]"]):
+    """One seat of a match or deal against agents, for single-agent learners.
+
+    Observations are flat int8 [d] as `observation_layout(rules)` names them, actions the ids of `action_names`. Legal
+    actions are in `info["action_mask"]`, int8 [n], and `action_masks()`; `info["seat"]` is the learner's seat. After the end
+    of an episode the mask is all 0. Another action raises `IllegalActionError`, nothing changed.
+
+    `reset(seed=k)` plays game 0 of the seed, further resets games 1, 2 ...: cards, drawn seats and what the agents draw
+    depend on the seed and the learner's actions alone.
+
+    Args:
+        rules: a preset name or a `Rules`.
+        opponents: agents of the other teams: a name, a checkpoint's folder, an agent, a callable that makes one, or a list
+            of these, one for each of their seats clockwise from the learner. Each seat has its own copy.
+        partner: likewise for the learner's team.
+        seat: the learner's seat, or "drawn" anew for every episode.
+        episode: "match", or "deal" for an episode of one deal, passed out or scored.
+        reward: "match", "points" or a callable, as in `SelfPlayVectorEnv`, for the learner's team.
+        max_deals: a match is truncated after so many deals, those passed out included.
+        render_mode: "ansi" for text, "rgb_array" for uint8 [height, width, 3]; only the learner's hand is open.
+
+    Raises `ValueError` naming an argument that is wrong.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": 1,
+    }
+
+    def __init__(
+        self,
+        rules: str | Rules = "four_point",
+        *,
+        opponents: AgentsLike = "greedy",
+        partner: AgentsLike = "greedy",
+        seat: Seat = "drawn",
+        episode: Episode = "match",
+        reward: Reward = "match",
+        max_deals: int = 100,
+        render_mode: str | None = None,
+    ) -> None:
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            known = ", ".join(self.metadata["render_modes"])
+            raise ValueError(f"render_mode={render_mode!r} must be None or one of {known}")
+        self._games = LearnerGames(1, rules, opponents, partner, seat, episode, reward, max_deals)
+        self._games.keep_end = render_mode is not None
+        self.rules = self._games.rules
+        self.action_names = list(self.rules.action_names)
+        self.render_mode = render_mode
+        size = vector_size(observation_layout(self.rules))
+        self.observation_space = spaces.Box(_LOW, _HIGH, (size,), np.int8)
+        self.action_space = LegalDiscrete(len(self.action_names), self._legal)
+        self._shown: LearnerStep | None = None
+        self._live = False
+        self._first = True
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Int8Array, dict[str, Any]]:
+        """Play game 0 of `seed`, or else the next game, up to the learner's first decision; `options` must be empty."""
+        _refuse_options(options)
+        super().reset(seed=None if seed is None else check_seed(seed))
+        # A game that has ended has already been followed by the next.
+        if seed is not None or self._shown is None or self._live:
+            self._shown = self._games.reset(seed)
+        self._live = self._first = True
+        self.action_space.seeded = None
+        return self._shown.observation[0], self._info(self._shown.mask[0], self._shown.seat[0])
+
+    def step(self, action: int | np.integer[Any]) -> tuple[Int8Array, float, bool, bool, dict[str, Any]]:
+        """Apply the learner's action and play on to his next decision or the end of the episode.
+
+        Raises `IllegalActionError` naming seat, action and legal set, with nothing changed, and `RuntimeError` unless an
+        episode is going on.
+        """
+        if not self._live:
+            raise RuntimeError("no episode is going on: call reset()")
+        shown = self._games.step(np.array([_action_id(action)]))
+        self._shown = shown
+        self._first = False
+        self.action_space.seeded = None
+        reward, terminated, truncated = float(shown.reward[0]), bool(shown.terminated[0]), bool(shown.truncated[0])
+        if terminated or truncated:
+            self._live = False
+            info = self._info(self.action_masks(), shown.final_seat[0])
+            return shown.final_observation[0], reward, terminated, truncated, info
+        return shown.observation[0], reward, False, False, self._info(shown.mask[0], shown.seat[0])
+
+    def action_masks(self) -> Int8Array:
+        """Legal actions of the learner, a fresh [n] int8; all 0 while no episode is going on."""
+        if not self._live or self._shown is None:
+            return np.zeros(len(self.action_names), np.int8)
+        return self._shown.mask[0].copy()
+
+    def render(self) -> Any:
+        """The table as the learner sees it: text, or uint8 [height, width, 3]; `RuntimeError` before `reset`."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() needs a render_mode: 'ansi' or 'rgb_array'")
+            return None
+        if self._shown is None:
+            raise RuntimeError("call reset() before render()")
+        from smear_env.render import to_image, to_text
+        from smear_env.table_view import table_view
+
+        seat = self._shown.seat if self._live else self._shown.final_seat
+        view = table_view(self.rules, self._games.table if self._live else self._games.end, int(seat[0]))
+        return to_image(view) if self.render_mode == "rgb_array" else to_text(view)
+
+    def _legal(self, seeded: int | None) -> Int8Array:
+        """What `action_space` samples from."""
+        if seeded is None or self._first or not self._live:
+            return self.action_masks()
+        return copy.deepcopy(self._games).reset(seeded).mask[0]
+
+    @staticmethod
+    def _info(mask: Int8Array, seat: Any) -> dict[str, Any]:
+        return {"action_mask": mask.copy(), "seat": int(seat)}
+
+
+class SmearSingleVectorEnv(VectorEnv[Int8Array, Int64Array, Any]):
+    """N copies of `SmearSingleEnv` in lockstep, with the same arguments; episodes follow each other within a step.
+
+    Where an episode has ended, `info["final_obs"]` and `info["final_info"]` hold its end, as
+    `AutoresetMode.SAME_STEP` has it. Slot `i` plays games `i, i + N, ...` of the seed.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
+        "render_modes": [],
+        "autoreset_mode": AutoresetMode.SAME_STEP,
+    }
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        rules: str | Rules = "four_point",
+        *,
+        opponents: AgentsLike = "greedy",
+        partner: AgentsLike = "greedy",
+        seat: Seat = "drawn",
+        episode: Episode = "match",
+        reward: Reward = "match",
+        max_deals: int = 100,
+    ) -> None:
+        self.num_envs = num_envs
+        self._games = LearnerGames(num_envs, rules, opponents, partner, seat, episode, reward, max_deals)
+        self.rules = self._games.rules
+        self.action_names = list(self.rules.action_names)
+        size = vector_size(observation_layout(self.rules))
+        self.single_observation_space = spaces.Box(_LOW, _HIGH, (size,), np.int8)
+        self.single_action_space = spaces.Discrete(len(self.action_names))
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._shown: LearnerStep | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Int8Array, dict[str, Any]]:
+        """Play game `i` of `seed` in slot `i`, or else each slot's next game, up to the learner's first decision.
+
+        Observations [N, d] int8 and `info` with `action_mask` [N, n] int8 and `seat` [N]; `options` must be empty.
+        """
+        _refuse_options(options)
+        super().reset(seed=None if seed is None else check_seed(seed))
+        self._shown = self._games.reset(seed)
+        return self._shown.observation, self._infos(self._shown)
+
+    def step(
+        self, actions: Int64Array
+    ) -> tuple[Int8Array, Float64Array, BoolArray, BoolArray, dict[str, Any]]:
+        """Apply the learner's actions [N]: observations [N, d], rewards [N] float64, two flags [N], info.
+
+        Raises `IllegalActionError` naming game, seat, action and legal set, with nothing changed in any game.
+        """
+        self._shown = shown = self._games.step(actions)
+        infos = self._infos(shown)
+        ended = shown.terminated | shown.truncated
+        if ended.any():
+            final_obs = np.full(self.num_envs, None, object)
+            for i in np.flatnonzero(ended):
+                final_obs[i] = shown.final_observation[i]
+            final_info = {
+                **{"action_mask": np.zeros_like(shown.mask), "_action_mask": ended.copy()},
+                **{"seat": shown.final_seat, "_seat": ended.copy()},
+            }
+            infos |= {"final_obs": final_obs, "_final_obs": ended.copy()}
+            infos |= {"final_info": final_info, "_final_info": ended.copy()}
+        return shown.observation, shown.reward, shown.terminated, shown.truncated, infos
+
+    def action_masks(self) -> Int8Array:
+        """Legal actions of the learner, a fresh [N, n] int8; `RuntimeError` before `reset`."""
+        if self._shown is None:
+            raise RuntimeError("call reset() before action_masks()")
+        return self._shown.mask.copy()
+
+    def _infos(self, shown: LearnerStep) -> dict[str, Any]:
+        every = np.ones(self.num_envs, np.bool_)
+        return {
+            **{"action_mask": shown.mask.copy(), "_action_mask": every},
+            **{"seat": shown.seat.copy(), "_seat": every.copy()},
+        }
+
+
+def register() -> None:
+    """Make `smear_env/SmearSingle-v0` known to Gymnasium, single and vector; again does nothing."""
+    if ENV_ID not in gymnasium.registry:
+        gymnasium.register(
+            ENV_ID,
+            entry_point="smear_env.single:SmearSingleEnv",
+            vector_entry_point="smear_env.single:SmearSingleVectorEnv",
+        )
+
+
+def _seat_agents(what: str, given: AgentsLike, places: list[int]) -> dict[int, Agent]:
+    """An agent of its own for each place, from one for all or a list; ValueError if the list is too long or short."""
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        if len(given) != len(places):
+            raise ValueError(f"{what} has {len(given)} agents, but {len(places)} seats are theirs")
+        # One instance given twice, or given to several environments, must not share its generator.
+        return {place: _own_agent(one) for place, one in zip(places, given, strict=True)}
+    if not places:
+        return {}
+    if callable(given) and not isinstance(given, Agent):
+        return {place: _own_agent(given) for place in places}
+    first = make_agent(given)
+    return {place: copy.deepcopy(first) for place in places}
+
+
+def _own_agent(given: AgentLike) -> Agent:
+    made = make_agent(given)
+    return copy.deepcopy(made) if made is given else made
+
+
+def _agent_seed(seed: int, place: int) -> int:
+    return int(np.random.SeedSequence([seed, place]).generate_state(1, np.uint64)[0])
+
+
+def _action_id(action: Any) -> int:
+    """An action as an integer; IllegalActionError if it is none."""
+    if isinstance(action, np.ndarray) and action.ndim == 0:
+        action = action.item()
+    try:
+        return operator.index(action)
+    except TypeError as error:
+        raise IllegalActionError(f"action {action!r} is no integer") from error
+
+
+def _refuse_options(options: dict[str, Any] | None) -> None:
+    if options:
+        raise ValueError(f"reset options {', '.join(map(repr, options))}: none are known here")
+
+
+__all__ = [
+    "ENV_ID",
+    "AgentsLike",
+    "SmearSingleEnv",
+    "SmearSingleVectorEnv",
+    "register",
+]

@@ -1,0 +1,141 @@
+"""PettingZoo's own tests, without a warning but the three that any environment with a mask in its observation gets."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from pettingzoo import AECEnv
+from pettingzoo.test import api_test, parallel_api_test, performance_benchmark, render_test, seed_test
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+from pettingzoo.utils.env_logger import EnvLogger
+from pettingzoo.utils.wrappers import OrderEnforcingWrapper
+
+import smear_env.aec
+from smear_env.rules import Rules
+from tests.aec_helpers import both_games
+
+# PettingZoo spares only environments on a list of its own names from the first two; the third is said of a seat
+# whose episode is over.
+EXPECTED = (
+    "Observation is not a NumPy array",
+    "Observation space for each agent probably should be gymnasium.spaces.box or gymnasium.spaces.discrete",
+    "Action mask numpy array is all zeros (no legal actions).",
+)
+
+
+@pytest.fixture(autouse=True)
+def no_other_warning() -> Iterator[None]:
+    EnvLogger.flush()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    assert [str(w.message) for w in caught if str(w.message) not in EXPECTED] == []
+    assert EnvLogger.mqueue == []
+
+
+@both_games
+@pytest.mark.parametrize("episode", ["match", "deal"])
+@pytest.mark.parametrize("make", ["env", "raw_env"])
+def test_api__passes(rules: Rules, episode: str, make: str) -> None:
+    api_test(getattr(smear_env.aec, make)(rules, episode=episode, max_deals=10), num_cycles=300)
+
+
+@both_games
+@pytest.mark.parametrize("reward", ["match", "points"])
+def test_seed__two_environments_agree(rules: Rules, reward: str) -> None:
+    seed_test(lambda: smear_env.aec.env(rules, reward=reward), num_cycles=100)
+
+
+@both_games
+def test_render__every_mode(rules: Rules, capsys: pytest.CaptureFixture[str]) -> None:
+    def drawn(picture: np.ndarray) -> bool:
+        return picture.ndim == 3 and picture.dtype == np.uint8 and picture.min() < picture.max()
+
+    custom = {
+        "rgb_array": drawn,
+        "ansi": lambda text: "Seat 0" in text,
+        "human": lambda result: result is None,
+    }
+    render_test(functools.partial(smear_env.aec.env, rules), custom_tests=custom)
+    assert capsys.readouterr().out.count("Seat 0") == 5
+
+
+@both_games
+def test_parallel__turn_based_conversion_passes(rules: Rules) -> None:
+    for episode in ("match", "deal"):
+        env = turn_based_aec_to_parallel(smear_env.aec.env(rules, episode=episode, max_deals=5))
+        parallel_api_test(env, num_cycles=500)
+
+
+def test_benchmark__runs(capsys: pytest.CaptureFixture[str]) -> None:
+    performance_benchmark(smear_env.aec.env())
+    assert "turns per second" in capsys.readouterr().out
+
+
+def test_env__is_the_raw_environment_with_order_enforced() -> None:
+    env = smear_env.aec.env()
+    assert isinstance(env, OrderEnforcingWrapper)
+    assert type(env.unwrapped) is smear_env.aec.raw_env
+    assert env.env is env.unwrapped
+    assert isinstance(env.unwrapped, AECEnv)
+    assert str(env) == env.metadata["name"] == "smear_v0"
+    assert env.metadata["render_modes"] == ["human", "ansi", "rgb_array"]
+
+
+def test_env__calls_before_reset_are_named() -> None:
+    env = smear_env.aec.env()
+    for call in (lambda: env.observe("seat_0"), env.state, lambda: env.step(0)):
+        with pytest.raises(AssertionError, match="reset"):
+            call()
+    raw = smear_env.aec.raw_env()
+    for call in (lambda: raw.observe("seat_0"), raw.state, lambda: raw.step(0), raw.deal_result):
+        with pytest.raises(RuntimeError, match="reset"):
+            call()
+
+
+@both_games
+def test_spaces__same_object_each_call_and_seeded_apart(rules: Rules) -> None:
+    env = smear_env.aec.env(rules)
+    env.reset(seed=1)
+    for agent in env.agents:
+        assert env.observation_space(agent) is env.observation_space(agent)
+        assert env.action_space(agent) is env.action_space(agent)
+        assert list(env.observation_space(agent).spaces) == ["observation", "action_mask"]
+        assert env.action_space(agent).n == len(env.unwrapped.action_names) == len(rules.action_names)
+    first, second = env.agents[:2]
+    env.action_space(first).seed(5)
+    drawn = [env.action_space(first).sample() for _ in range(20)]
+    env.action_space(first).seed(5)
+    env.action_space(second).seed(6)
+    assert [env.action_space(first).sample() for _ in range(20)] == drawn
+
+
+@both_games
+def test_spaces__contain_what_is_handed_out(rules: Rules) -> None:
+    env = smear_env.aec.env(rules, max_deals=3)
+    env.reset(seed=2)
+    assert env.agents == [f"seat_{seat}" for seat in range(rules.players)]
+    for agent in env.agent_iter():
+        observation, _, terminated, truncated, _ = env.last()
+        assert env.observation_space(agent).contains(observation)
+        assert list(observation) == ["observation", "action_mask"]
+        assert env.state_space.contains(env.state())
+        over = terminated or truncated
+        env.step(None if over else env.action_space(agent).sample(observation["action_mask"]))
+
+
+def test_last_step__only_none_for_a_seat_that_is_done() -> None:
+    env = smear_env.aec.raw_env(episode="deal")
+    env.reset(seed=3)
+    while not any(env.terminations.values()):
+        env.step(int(np.argmax(env.last()[0]["action_mask"])))
+    with pytest.raises(ValueError, match="None"):
+        env.step(0)
+    for _ in range(4):
+        env.step(None)
+    with pytest.raises(RuntimeError, match="reset"):
+        env.step(None)
