@@ -34,5 +34,5 @@ format:
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find smear_env -name '*.nb[ci]' -delete

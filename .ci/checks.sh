@@ -27,7 +27,7 @@ static_checks() { # static_checks BIN
     stage "lint" 120 "$1/ruff" check .
     stage "format" 120 "$1/ruff" format --check .
     stage "types" 600 "$1/mypy"
-    stage "import contracts" 120 "$1/lint-imports"
+    stage "import contracts" 120 "$1/lint-imports" --no-cache
     stage "generated pages" 120 "$1/python" docs/generate.py --check
 }
 

@@ -8,7 +8,9 @@ from smear_env._data import checkpoints_folder, configs_folder
 from smear_env.agents.base import Agent
 from smear_env.agents.policy import CheckpointError, PolicyAgent, load_policy
 from smear_env.agents.registry import agent_names, make_agent, register_agent
+from smear_env.aec import env, raw_env
 from smear_env.errors import IllegalActionError
+from smear_env.history import decode
 from smear_env.observation import (
     layout_hash,
     observation_layout,
@@ -18,9 +20,13 @@ from smear_env.observation import (
     state_scale,
 )
 from smear_env.rules import FOUR_POINT, MINI, PRESETS, SCHMIER, Rules, make_rules
+from smear_env.single import register
+from smear_env.suits import order_suits, original_actions, original_columns
 from smear_env.vector import SelfPlayVectorEnv, VectorStep
 
 __version__ = "0.1.0"
+
+register()
 
 __all__ = [
     "FOUR_POINT",
@@ -37,13 +43,19 @@ __all__ = [
     "agent_names",
     "checkpoints_folder",
     "configs_folder",
+    "decode",
+    "env",
     "layout_hash",
     "load_policy",
     "make_agent",
     "make_rules",
     "observation_layout",
     "observation_scale",
+    "order_suits",
+    "original_actions",
+    "original_columns",
     "pieces",
+    "raw_env",
     "register_agent",
     "state_layout",
     "state_scale",

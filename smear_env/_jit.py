@@ -1,14 +1,14 @@
 """How kernels are compiled: once, cached on disk, and announced when that will take a while.
 
-Numba invalidates a cached kernel when the file that defines it changes, not when a kernel that it calls
-changes. So the cache is stamped with a hash of every source that holds kernels, and a cache
-with another stamp is dropped before anything is compiled.
+Numba takes a cached kernel for good until the file that defines it changes, even if a kernel that it calls has changed.
+So the cache lies in a folder named after a hash of every source that holds kernels: other sources, another folder.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -20,12 +20,20 @@ import numpy as np
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _PACKAGE = Path(__file__).parent
-_STAMP = "smear_env-kernels.stamp"
+_PREFIX = "smear_env-kernels-"
+_KEPT = 4
+"""Caches of so many states of the sources are kept, the latest used."""
 
 
 def kernel(function: _F) -> _F:
     """Compile a function to machine code on its first call; cached between processes."""
-    return cast("_F", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    outside = numba.config.CACHE_DIR
+    # Numba reads the folder when a function is decorated; other packages' kernels keep theirs.
+    numba.config.CACHE_DIR = str(_CACHE)
+    try:
+        return cast("_F", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    finally:
+        numba.config.CACHE_DIR = outside
 
 
 @cache
@@ -35,41 +43,37 @@ def announce_compilation() -> None:
         print("smear_env: compiling its kernels, once on this machine (about half a minute)", file=sys.stderr)
 
 
-def _cache_folders() -> list[Path]:
-    """Where Numba keeps this package's kernels: beside the sources, or in the user's cache if read-only."""
-    if numba.config.CACHE_DIR:
-        return [path.parent for path in Path(numba.config.CACHE_DIR).glob("**/*.nbi") if "smear_env" in str(path)]
-    return [folder / "__pycache__" for folder in (_PACKAGE, *(p for p in _PACKAGE.iterdir() if p.is_dir()))]
-
-
 def _sources_hash() -> str:
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
     for source in sorted(_PACKAGE.rglob("*.py")):
         text = source.read_bytes()
         if b"@kernel" in text:
             digest.update(text)
-    return digest.hexdigest()
+    return digest.hexdigest()[:16]
 
 
-def _prepare_cache() -> bool:
-    """Drop kernels of other sources; return whether compiled kernels of these sources are there."""
-    stamp_folder = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else _PACKAGE / "__pycache__"
-    stamp = stamp_folder / _STAMP
-    expected = _sources_hash()
-    try:
-        if stamp.exists() and stamp.read_text() == expected:
-            return True
-        for folder in _cache_folders():
-            for stale in (*folder.glob("*.nbi"), *folder.glob("*.nbc")):
-                stale.unlink(missing_ok=True)
-        stamp_folder.mkdir(parents=True, exist_ok=True)
-        partial = stamp.with_name(f"{_STAMP}.{os.getpid()}")
-        partial.write_text(expected)
-        partial.replace(stamp)
-    except OSError:
-        # A read-only installation: Numba then caches in the user's folder, and every start announces.
-        return False
-    return False
+def _cache_folder() -> Path:
+    """A writable folder for these sources' kernels: where NUMBA_CACHE_DIR says, beside the package, or the user's."""
+    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    bases = [Path(numba.config.CACHE_DIR)] if numba.config.CACHE_DIR else [_PACKAGE / "__pycache__", user / "smear_env"]
+    for base in bases:
+        folder = base / f"{_PREFIX}{_sources_hash()}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return folder
+    return bases[-1] / f"{_PREFIX}{_sources_hash()}"
 
 
-_CACHE_IS_WARM = _prepare_cache()
+def _drop_old_caches(current: Path) -> None:
+    others = [folder for folder in current.parent.glob(f"{_PREFIX}*") if folder != current]
+    for folder in sorted(others, key=lambda one: one.stat().st_mtime)[: -(_KEPT - 1)]:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+_CACHE = _cache_folder()
+_CACHE_IS_WARM = any(_CACHE.rglob("*.nbi"))
+if not _CACHE_IS_WARM:
+    _drop_old_caches(_CACHE)

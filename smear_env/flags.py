@@ -110,3 +110,16 @@ def copy_bytes(source: Int8Array, size: int, out: Int8Array, start: int) -> None
         _store_word(out, start + position, _load_word(source, position))
     for position in range(whole, size):
         out[start + position] = source[position]
+
+
+@kernel
+def move_block(source: Int8Array, start: int, size: int, out: Int8Array, to: int) -> None:
+    """Copy `size` entries from `source[start]` on to `out[to]` on; both one-dimensional."""
+    if size < 8:
+        for position in range(size):
+            out[to + position] = source[start + position]
+        return
+    for position in range(0, size - 8, 8):
+        _store_word(out, to + position, _load_word(source, start + position))
+    # The last word may overlap the one before.
+    _store_word(out, to + size - 8, _load_word(source, start + size - 8))

@@ -40,7 +40,7 @@ class Piece:
     shape: tuple[int, ...]
     meaning: str
     largest: int
-    """Largest value; 1 for flags. Numbers are divided by it in the scale."""
+    """Usual largest value by the preset; 1 for flags. Numbers are divided by it in the scale."""
 
     @property
     def size(self) -> int:
@@ -126,15 +126,14 @@ def _public_flags(rules: Rules) -> _Pieces:
 
 def _public_numbers(rules: Rules) -> _Pieces:
     cards, seats, teams = len(rules.card_names), rules.players, team_slots(rules)
-    taken_at_most = max(3, rules.exchange, rules.stock_to_bidder)
-    options = option_values(rules)
+    preset, options = PRESETS[rules.name], option_values(rules)
     return [
-        ("trick_of", (cards,), "trick in which the card was played, from 1; 0 not played", rules.hand_size),
-        ("exchanged", (seats,), "cards exchanged, or taken from the stock as bidder or dealer", taken_at_most),
-        ("tricks_done", (1,), "finished tricks", rules.hand_size),
+        ("trick_of", (cards,), "trick in which the card was played, from 1; 0 not played", preset.hand_size),
+        ("exchanged", (seats,), "cards exchanged, or taken from the stock as bidder or dealer", 3),
+        ("tricks_done", (1,), "finished tricks", preset.hand_size),
         ("card_points", (teams,), "card points taken in tricks", 40),
-        ("scores", (teams,), "match score", rules.target),
-        ("to_target", (teams,), "points short of the target", rules.target),
+        ("scores", (teams,), "match score", preset.target),
+        ("to_target", (teams,), "points short of the target", preset.target),
         ("options", (len(options),), "rule options: " + ", ".join(options), 1),
     ]
 
@@ -149,7 +148,8 @@ def _layout(pieces: _Pieces) -> Mapping[str, Piece]:
 
 
 def _most_discards(rules: Rules) -> int:
-    return rules.stock_size if rules.dealer_takes_stock else max(3, rules.stock_to_bidder, rules.exchange)
+    preset = PRESETS[rules.name]
+    return preset.stock_size if preset.dealer_takes_stock else 3
 
 
 @lru_cache(maxsize=256)
@@ -178,7 +178,7 @@ def state_layout(rules: Rules) -> Mapping[str, Piece]:
     ]
     numbers: _Pieces = [
         ("discard_order", (cards,), "place among its seat's discards, from 1; 0 others", _most_discards(rules)),
-        ("stock", (cards,), "cards still in the stock: 1 the next to be drawn, 2 ...; 0 others", rules.stock_size or 1),
+        ("stock", (cards,), "cards still in the stock: 1 the next to be drawn, 2 ...; 0 others", PRESETS[rules.name].stock_size or 1),
     ]
     return _layout(flags + _public_flags(rules) + numbers + _public_numbers(rules))
 
@@ -200,13 +200,13 @@ def observation_scale(rules: Rules) -> Float32Array:
 
     It depends on the preset alone, never on options.
     """
-    return _scale(observation_layout(PRESETS[rules.name]), rules)
+    return _scale(observation_layout(rules), rules)
 
 
 @lru_cache(maxsize=256)
 def state_scale(rules: Rules) -> Float32Array:
     """As `observation_scale`, for `state()`."""
-    return _scale(state_layout(PRESETS[rules.name]), rules)
+    return _scale(state_layout(rules), rules)
 
 
 def _scale(layout: Mapping[str, Piece], rules: Rules) -> Float32Array:

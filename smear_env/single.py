@@ -158,8 +158,14 @@ class LearnerGames:
                 break
             result = self._apply(self._decide(result, places), some=True)
         return LearnerStep(
-            *(result.observation.copy(), result.mask.copy(), self._seats.copy()),
-            *(rewards, terminated, truncated, final_observation, final_seat),
+            observation=result.observation.copy(),
+            mask=result.mask.copy(),
+            seat=self._seats.copy(),
+            reward=rewards,
+            terminated=terminated,
+            truncated=truncated,
+            final_observation=final_observation,
+            final_seat=final_seat,
         )
 
     def _decide(self, result: VectorStep, places: Int64Array) -> Int64Array:
@@ -228,16 +234,16 @@ class SmearSingleEnv(gymnasium.Env[Int8Array, "int | np.integer[Any]"]):
     """One seat of a match or deal against agents, for single-agent learners.
 
     Observations are flat int8 [d] as `observation_layout(rules)` names them, actions the ids of `action_names`. Legal
-    actions are in `info["action_mask"]`, int8 [n], and `action_masks()`; `info["seat"]` is the learner's seat. After the end
-    of an episode the mask is all 0. Another action raises `IllegalActionError`, nothing changed.
+    actions are in `info["action_mask"]`, int8 [n], and `action_masks()`; another raises `IllegalActionError`, nothing
+    changed. After the end of an episode the mask is all 0. `info["seat"]` is the learner's seat.
 
     `reset(seed=k)` plays game 0 of the seed, further resets games 1, 2 ...: cards, drawn seats and what the agents draw
     depend on the seed and the learner's actions alone.
 
     Args:
         rules: a preset name or a `Rules`.
-        opponents: agents of the other teams: a name, a checkpoint's folder, an agent, a callable that makes one, or a list
-            of these, one for each of their seats clockwise from the learner. Each seat has its own copy.
+        opponents: agents of the other teams: a name, a checkpoint's folder, an agent, a callable that makes one, or a
+            list of these, one for each of their seats clockwise from the learner. Each seat has its own copy.
         partner: likewise for the learner's team.
         seat: the learner's seat, or "drawn" anew for every episode.
         episode: "match", or "deal" for an episode of one deal, passed out or scored.
@@ -275,7 +281,8 @@ class SmearSingleEnv(gymnasium.Env[Int8Array, "int | np.integer[Any]"]):
         self.render_mode = render_mode
         size = vector_size(observation_layout(self.rules))
         self.observation_space = spaces.Box(_LOW, _HIGH, (size,), np.int8)
-        self.action_space = LegalDiscrete(len(self.action_names), self._legal)
+        self._sampler = LegalDiscrete(len(self.action_names), self._legal)
+        self.action_space = self._sampler
         self._shown: LearnerStep | None = None
         self._live = False
         self._first = True
@@ -290,22 +297,26 @@ class SmearSingleEnv(gymnasium.Env[Int8Array, "int | np.integer[Any]"]):
         if seed is not None or self._shown is None or self._live:
             self._shown = self._games.reset(seed)
         self._live = self._first = True
-        self.action_space.seeded = None
+        self._sampler.seeded = None
         return self._shown.observation[0], self._info(self._shown.mask[0], self._shown.seat[0])
 
     def step(self, action: int | np.integer[Any]) -> tuple[Int8Array, float, bool, bool, dict[str, Any]]:
         """Apply the learner's action and play on to his next decision or the end of the episode.
 
-        Raises `IllegalActionError` naming seat, action and legal set, with nothing changed, and `RuntimeError` unless an
-        episode is going on.
+        Raises `IllegalActionError` naming seat, action and legal set, with nothing changed, and `RuntimeError` unless
+        an episode is going on.
         """
         if not self._live:
             raise RuntimeError("no episode is going on: call reset()")
         shown = self._games.step(np.array([_action_id(action)]))
         self._shown = shown
         self._first = False
-        self.action_space.seeded = None
-        reward, terminated, truncated = float(shown.reward[0]), bool(shown.terminated[0]), bool(shown.truncated[0])
+        self._sampler.seeded = None
+        reward, terminated, truncated = (
+            float(shown.reward[0]),
+            bool(shown.terminated[0]),
+            bool(shown.truncated[0]),
+        )
         if terminated or truncated:
             self._live = False
             info = self._info(self.action_masks(), shown.final_seat[0])
@@ -328,6 +339,7 @@ class SmearSingleEnv(gymnasium.Env[Int8Array, "int | np.integer[Any]"]):
         from smear_env.render import to_image, to_text
         from smear_env.table_view import table_view
 
+        # The table itself already shows the next episode when one has ended.
         seat = self._shown.seat if self._live else self._shown.final_seat
         view = table_view(self.rules, self._games.table if self._live else self._games.end, int(seat[0]))
         return to_image(view) if self.render_mode == "rgb_array" else to_text(view)
@@ -405,8 +417,10 @@ class SmearSingleVectorEnv(VectorEnv[Int8Array, Int64Array, Any]):
             for i in np.flatnonzero(ended):
                 final_obs[i] = shown.final_observation[i]
             final_info = {
-                **{"action_mask": np.zeros_like(shown.mask), "_action_mask": ended.copy()},
-                **{"seat": shown.final_seat, "_seat": ended.copy()},
+                "action_mask": np.zeros_like(shown.mask),
+                "_action_mask": ended.copy(),
+                "seat": shown.final_seat,
+                "_seat": ended.copy(),
             }
             infos |= {"final_obs": final_obs, "_final_obs": ended.copy()}
             infos |= {"final_info": final_info, "_final_info": ended.copy()}
@@ -421,8 +435,10 @@ class SmearSingleVectorEnv(VectorEnv[Int8Array, Int64Array, Any]):
     def _infos(self, shown: LearnerStep) -> dict[str, Any]:
         every = np.ones(self.num_envs, np.bool_)
         return {
-            **{"action_mask": shown.mask.copy(), "_action_mask": every},
-            **{"seat": shown.seat.copy(), "_seat": every.copy()},
+            "action_mask": shown.mask.copy(),
+            "_action_mask": every,
+            "seat": shown.seat.copy(),
+            "_seat": every.copy(),
         }
 
 

@@ -33,11 +33,16 @@ def phases_of(rules: Rules) -> list[str]:
     return ["bid", *named, *exchange, *discard, "play", "over"]
 
 
-every_phase = pytest.mark.parametrize(
-    ("rules", "phase"),
-    [(rules, phase) for rules in (FOUR_POINT, SCHMIER) for phase in phases_of(rules)],
-    ids=lambda value: value.name if isinstance(value, Rules) else value,
-)
+def _by_phase(*without: str) -> pytest.MarkDecorator:
+    games = (FOUR_POINT, SCHMIER)
+    cases = [(rules, phase) for rules in games for phase in phases_of(rules) if phase not in without]
+    return pytest.mark.parametrize(
+        ("rules", "phase"), cases, ids=[f"{rules.name}-{phase}" for rules, phase in cases]
+    )
+
+
+every_phase = _by_phase()
+every_phase_to_act_in = _by_phase("over")
 
 
 def started(rules: Rules, seed: int = 1, options: dict[str, Any] | None = None, **arguments: Any) -> SmearEnv:

@@ -13,7 +13,7 @@ from smear_env.errors import IllegalActionError
 from smear_env.rules import Rules, make_rules
 from tests.aec_helpers import (
     both_games,
-    every_phase,
+    every_phase_to_act_in,
     legal_ids,
     phase_of,
     play_out,
@@ -29,10 +29,8 @@ def illegal_id(env) -> int:
     return next(action for action in range(len(env.action_names)) if action not in legal_ids(env))
 
 
-@every_phase
+@every_phase_to_act_in
 def test_terminate__the_offenders_team_pays(rules: Rules, phase: str) -> None:
-    if phase == "over":
-        pytest.skip("nobody acts")
     for reward in ("match", "points"):
         env = position(rules, phase, Random(1), reward=reward)
         offender = env.possible_agents.index(env.agent_selection)
@@ -49,15 +47,11 @@ def test_terminate__the_offenders_team_pays(rules: Rules, phase: str) -> None:
 def test_terminate__partners_and_opponents_for_two_and_three_teams(teams: int) -> None:
     env = started(make_rules("schmier", teams=teams), 1, {"dealer": 5})
     assert env.agent_selection == "seat_0"
-    total = play_out_after(env, illegal_id(env))
+    env.step(illegal_id(env))
+    total = play_out(env, Random(0))
     partners = [f"seat_{seat}" for seat in range(0, 6, teams)]
     assert {agent for agent, paid in total.items() if paid == -1.0} == set(partners)
     assert {paid for agent, paid in total.items() if agent not in partners} == {1 / (teams - 1)}
-
-
-def play_out_after(env, action) -> dict[str, float]:
-    env.step(action)
-    return play_out(env, Random(0))
 
 
 @both_games
@@ -91,10 +85,8 @@ def test_legal__any_integer_type_is_taken(kind: type) -> None:
     assert not any(env.terminations.values())
 
 
-@every_phase
+@every_phase_to_act_in
 def test_raise__nothing_changes(rules: Rules, phase: str) -> None:
-    if phase == "over":
-        pytest.skip("nobody acts")
     env = position(rules, phase, Random(2), illegal="raise", reward="points")
     before = copy.deepcopy(env)
     for action in (illegal_id(env), -1, "7C"):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from smear_env.errors import IllegalActionError
-from smear_env.rules import Rules
+from smear_env.rules import Rules, make_rules
 from tests.aec_helpers import (
     beside_reference,
     every_game,
@@ -105,8 +105,6 @@ def test_observation__is_the_callers_to_change() -> None:
 
 @pytest.mark.parametrize("game", ["four_point", "schmier"])
 def test_turn__same_seat_several_times_with_a_fresh_mask(game: str) -> None:
-    from smear_env.rules import make_rules
-
     env = position(make_rules(game), "discard", Random(8))
     while phase_of(env) == "discard":
         agent, before = env.agent_selection, legal_ids(env)

@@ -6,6 +6,7 @@ import hashlib
 import os
 import subprocess
 import sys
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -50,9 +51,13 @@ def given_deal(rules: Rules, seed: int = 0) -> dict[str, Any]:
 
 def test_seed__equal_in_another_process() -> None:
     program = "from tests.test_aec_reset import digest; print(digest('four_point', 50)); print(digest('schmier', 50))"
-    environment = {**os.environ, "PYTHONHASHSEED": "7"}
     other = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": "7"},
+        cwd=Path(__file__).parents[1],
     )
     assert other.stdout.split() == [digest("four_point", 50), digest("schmier", 50)]
 

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from smear_env.aec import env as make_env
 from smear_env.rules import Rules, make_rules
 from tests.aec_helpers import (
     both_games,
@@ -151,7 +152,5 @@ def test_deal_episode__passed_out_terminates_with_no_reward(rules: Rules) -> Non
     ],
 )
 def test_arguments__a_bad_one_is_named(argument: str, value: object) -> None:
-    from smear_env.aec import env
-
     with pytest.raises(ValueError, match=argument):
-        env(**{argument: value})
+        make_env(**{argument: value})

@@ -34,8 +34,8 @@ def save_policy(
 ) -> None:
     """Write a policy into a checkpoint folder, in place of the one before."""
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
-    name = f"policy-{decisions}.safetensors"
     content = save_tensors(weights)
+    name = _file_name("policy", decisions, content)
     description = {
         "format": FORMAT,
         "preset": config.rules,
@@ -61,8 +61,8 @@ def option_range(rules: list[Rules]) -> dict[str, list[Any]]:
 
 def save_resume(folder: Path, tensors: dict[str, Tensor], description: dict[str, Any]) -> None:
     """Write all that a run needs to go on: named tensors and plain values."""
-    name = f"resume-{description['updates']}.safetensors"
     content = save_tensors({key: tensor.detach().cpu().contiguous() for key, tensor in tensors.items()})
+    name = _file_name("resume", description["updates"], content)
     described = {
         **description,
         "format": RESUME_FORMAT,
@@ -77,7 +77,7 @@ def load_resume(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     path = folder / RESUME
     try:
         description = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{path}: nothing to resume: {error}") from error
     if not isinstance(description, dict) or description.get("format") != RESUME_FORMAT:
         raise CheckpointError(f"{path}: field 'format' is not {RESUME_FORMAT!r}")
@@ -88,8 +88,8 @@ def load_resume(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         content = tensors.read_bytes()
         loaded = load_tensors(content)
-    except (OSError, SafetensorError) as error:
-        raise CheckpointError(f"{tensors}: not readable as safetensors: {error}") from error
+    except (OSError, ValueError, SafetensorError) as error:
+        raise CheckpointError(f"{tensors}, field 'tensors' of {RESUME}: not readable as safetensors: {error}") from error
     if hashlib.sha256(content).hexdigest() != description["tensors_sha256"]:
         raise CheckpointError(f"{tensors}: differs from field 'tensors_sha256' of {RESUME}: the file is damaged")
     return loaded, description
@@ -132,11 +132,16 @@ def write_atomically(path: Path, content: bytes) -> None:
     partial.replace(path)
 
 
+def _file_name(stem: str, number: int, content: bytes) -> str:
+    # Other content never goes under the name that the description before it points to.
+    return f"{stem}-{number}-{hashlib.sha256(content).hexdigest()[:8]}.safetensors"
+
+
 def _replace(folder: Path, name: str, content: bytes, description_name: str, description: dict[str, Any]) -> None:
     write_atomically(folder / name, content)
     text = json.dumps(description, indent=1, sort_keys=True)
     write_atomically(folder / description_name, text.encode())
     stem = name.split("-")[0]
-    for old in folder.glob(f"{stem}-*.safetensors"):
+    for old in (*folder.glob(f"{stem}-*.safetensors"), *folder.glob(f".{stem}*")):  # and what a kill left half written
         if old.name != name:
             old.unlink(missing_ok=True)

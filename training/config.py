@@ -6,12 +6,13 @@ Every field is a flag of `python -m training.ppo` and a key of the files in `con
 from __future__ import annotations
 
 import dataclasses
+import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from smear_env import PRESETS, Rules, make_rules
+from smear_env import PRESETS, Rules, layout_hash, make_rules
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class TrainConfig:
     """Rule options as NAME=VALUE; NAME=A,B spreads the values evenly over the games."""
     dealer_must_bid: float = 0.5
     """Share of the games in which the dealer must bid when all others passed; without it self-play learns to pass."""
+    auction_by_chance: float = 0.2
+    """Share of the run at whose start calls are drawn at random: bids are learnt once the play is worth bidding on."""
     draw_scores: bool = True
     """Start every deal from drawn match scores, so that the policy has seen them all; otherwise from zero."""
     total_decisions: int = 20_000_000
@@ -50,8 +53,10 @@ class TrainConfig:
     """Lambda of generalised advantage estimation over consecutive decisions; gamma is 1."""
     entropy: float = 0.05
     """Entropy bonus, with advantages normalised, up to the last quarter of the run."""
+    bid_entropy: float = 0.1
+    """Entropy bonus of bids at the start; it falls linearly over the run. Bids must stay open until play is learnt."""
     final_entropy: float = 0.01
-    """Entropy bonus at the end; it falls linearly over the last quarter."""
+    """Entropy bonus of all decisions at the end; `entropy` falls to it linearly over the last quarter."""
     value_weight: float = 0.5
     """Weight of the value loss."""
     max_gradient_norm: float = 0.5
@@ -74,13 +79,20 @@ class TrainConfig:
     def __post_init__(self) -> None:
         if self.rules not in PRESETS:
             raise ValueError(f"rules={self.rules!r} is not a preset: choose one of {', '.join(PRESETS)}")
+        for name, hint in get_type_hints(TrainConfig).items():
+            if hint is float and not math.isfinite(getattr(self, name)):
+                raise ValueError(f"{name}={getattr(self, name)} must be a finite number")
         for name in ("total_decisions", "games", "steps", "minibatch", "epochs", "threads"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
-        for name in ("seed", "evaluate_pairs", "stop_after", "entropy", "final_entropy", "value_weight"):
+        for name in ("seed", "evaluate_pairs", "stop_after", "entropy", "bid_entropy", "final_entropy", "value_weight"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name}={getattr(self, name)} must not be negative")
-        for name in ("dealer_must_bid", "gae_lambda", "final_rate"):
+        if self.seed >= 2**63:
+            raise ValueError(f"seed={self.seed} must be below 2**63")
+        if self.device.partition(":")[0] not in ("cpu", "cuda"):
+            raise ValueError(f"device={self.device!r} must be cpu or cuda")
+        for name in ("dealer_must_bid", "auction_by_chance", "gae_lambda", "final_rate"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name}={getattr(self, name)} is outside 0..1")
         for name in ("learning_rate", "clip", "max_gradient_norm", "checkpoint_minutes"):
@@ -92,7 +104,7 @@ class TrainConfig:
             raise ValueError(f"minibatch={self.minibatch} is more than games={self.games} times steps={self.steps}")
         if any(name.startswith("all_pass=") for name in self.options) and self.dealer_must_bid:
             raise ValueError(f"options={self.options} set all_pass, which dealer_must_bid={self.dealer_must_bid} mixes")
-        game_rules(self)
+        _check_layouts(set(game_rules(self)))
 
     @property
     def folder(self) -> Path:
@@ -108,6 +120,15 @@ class TrainConfig:
     def updates(self) -> int:
         """Updates in the whole run."""
         return max(1, round(self.total_decisions / self.batch))
+
+
+def _check_layouts(rules: set[Rules]) -> None:
+    for one in rules:
+        if layout_hash(one) != layout_hash(PRESETS[one.name]):
+            raise ValueError(f"options: {one.options()} change what {one.name} shows; a policy knows the preset's layout")
+    teams = sorted({one.teams for one in rules})
+    if len(teams) > 1:
+        raise ValueError(f"options: teams={teams} cannot be mixed in one run, the values are by team")
 
 
 def game_rules(config: TrainConfig) -> list[Rules]:
@@ -144,6 +165,8 @@ def _option_values(preset: Rules, options: tuple[str, ...]) -> dict[str, list[An
         name, equals, text = option.partition("=")
         if not equals or not text:
             raise ValueError(f"options: {option!r} is not NAME=VALUE")
+        if name in values:
+            raise ValueError(f"options: {name} is given twice; several values are NAME=A,B")
         values[name] = [_parse_option(preset, name, one) for one in text.split(",")]
     return values
 

@@ -42,10 +42,14 @@ class Comparison:
 def compare(agent: Agent, against: Agent, rules: Rules, pairs: int, seed: int, matches: int = 0) -> Comparison:
     """Play `pairs` sets of duplicate deals and `matches` sets of duplicate matches.
 
-    The same seed gives the same deals whatever the agents. Raises ValueError for fewer than 2 pairs.
+    The same seed gives the same deals whatever the agents. Raises ValueError for fewer than 2 pairs and a seed or number of matches that makes no sense.
     """
     if pairs < 2:
         raise ValueError(f"pairs={pairs} must be at least 2 for an interval")
+    if matches < 0:
+        raise ValueError(f"matches={matches} must not be negative")
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"seed={seed} is outside 0..2**64-1")
     columns = [_play_side(agent, against, rules, pairs, seed, side) for side in range(rules.teams)]
     points, bid, made, passed = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
     won = [_play_matches(agent, against, rules, matches, seed, side) for side in range(rules.teams)]

@@ -35,6 +35,8 @@ class DealCounts:
     deals: int = 0
     passed_out: int = 0
     made: int = 0
+    forced_deals: int = 0
+    forced_made: int = 0
     bid_levels: Int64Array = field(init=False)  # [bids] contracts by level
     calls: Int64Array = field(init=False)  # [seats, strengths + 1, 1 + bids] pass and bids, seat 0 the eldest
     overbids: int = 0
@@ -49,6 +51,9 @@ class DealCounts:
     def add_deals(self, env: SelfPlayVectorEnv) -> None:
         """Count the deals that the env's last step finished."""
         deals = env.deals[env.deal_ended & self.free]
+        forced = env.deals[env.deal_ended & ~self.free]
+        self.forced_deals += len(forced)
+        self.forced_made += int(forced.made.sum())
         scored = deals[deals.ended == 2]
         self.deals += len(deals)
         self.passed_out += len(deals) - len(scored)
@@ -77,6 +82,7 @@ class DealCounts:
             {
                 "deals/passed_out": (self.passed_out, self.deals),
                 "deals/bids_made": (self.made, scored),
+                "deals/forced_bids_made": (self.forced_made, self.forced_deals),
                 "bids/overbid": (self.overbids, self.could_overbid),
                 **{f"deals/contract_{rules.min_bid + i}": (n, scored) for i, n in enumerate(self.bid_levels)},
             }

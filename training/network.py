@@ -1,5 +1,6 @@
 """The network: a stack of ReLU layers on one seat's observation, a policy head and a value head.
 
+It sees positions with their suits in order, so that what it learns of one suit it knows of all.
 Values are points per deal by team, the seat's own team first, and sum to zero: with two teams one signed number,
 with three a value per team.
 """
@@ -11,7 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from smear_env import PRESETS, observation_scale
+from smear_env import PRESETS, observation_layout, observation_scale
 from smear_env.agents.policy import read_description, read_weights
 
 MASKED = -1e9
@@ -35,6 +36,8 @@ class Network(nn.Module):
         scale = observation_scale(rules)
         widths = (len(scale), *hidden)
         self.teams = teams
+        self.bidding_flag = observation_layout(rules)["phase"].start
+        """Entry of an observation that says that bids are made."""
         self.trunk = nn.ModuleList(nn.Linear(i, o) for i, o in zip(widths[:-1], widths[1:], strict=True))
         self.policy = nn.Linear(widths[-1], len(rules.action_names))
         self.value = nn.Linear(widths[-1], teams)
@@ -51,7 +54,8 @@ class Network(nn.Module):
     def forward(self, observation: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Log-probabilities [B, n] (MASKED or less where illegal) and values [B, teams].
 
-        observation: [B, d] int8; mask: [B, n] int8 with a legal action in every row.
+        observation: [B, d] int8 and mask: [B, n] int8, with suits in order (`smear_env.order_suits`) and a legal action in
+        every row.
         """
         x = observation.to(self.policy.weight.dtype)
         for index, layer in enumerate(self.trunk):

@@ -20,7 +20,7 @@ import torch
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
-from smear_env import CheckpointError, SelfPlayVectorEnv, VectorStep
+from smear_env import CheckpointError, SelfPlayVectorEnv, VectorStep, make_agent
 from training import checkpoint
 from training.config import TrainConfig, as_plain, config_from, game_rules
 from training.evaluate import evaluate
@@ -43,6 +43,8 @@ class Trainer:
     """
 
     def __init__(self, config: TrainConfig) -> None:
+        if config.device != "cpu" and not torch.cuda.is_available():
+            raise ValueError(f"device={config.device!r}: torch finds no such device here")
         self.config = config
         torch.set_num_threads(config.threads)
         torch.manual_seed(config.seed)
@@ -77,6 +79,7 @@ class Trainer:
         return UpdateSettings(
             learning_rate=config.learning_rate * (1 - (1 - config.final_rate) * done),
             entropy=config.entropy + (config.final_entropy - config.entropy) * fallen,
+            bid_entropy=config.bid_entropy + (config.final_entropy - config.bid_entropy) * done,
             clip=config.clip,
             value_weight=config.value_weight,
             max_gradient_norm=config.max_gradient_norm,
@@ -89,7 +92,14 @@ class Trainer:
         settings = self.settings()
         started = time.perf_counter()
         self.shown = collect(
-            self.env, self.network, self.shown, self.rollout, self.generator, self.config.gae_lambda, counts
+            self.env,
+            self.network,
+            self.shown,
+            self.rollout,
+            self.generator,
+            self.config.gae_lambda,
+            counts,
+            auction_by_chance=self.updates < self.config.auction_by_chance * self.config.updates,
         )
         collected = time.perf_counter()
         metrics = update(self.network, self.optimizer, self.rollout, settings, self.generator)
@@ -101,6 +111,7 @@ class Trainer:
             "returns/deviation": float(self.rollout.returns[..., 0].std()),
             "schedule/learning_rate": settings.learning_rate,
             "schedule/entropy": settings.entropy,
+            "schedule/bid_entropy": settings.bid_entropy,
             "speed/collect": batch / (collected - started),
             "speed/update": batch / (updated - collected),
             "speed/decisions": batch / (updated - started),
@@ -130,6 +141,11 @@ class Trainer:
         except (KeyError, RuntimeError, ValueError) as error:
             raise CheckpointError(f"{folder / 'resume'}: does not fit this configuration: {error}") from error
         self.updates = description["updates"]
+
+
+def plain_console() -> Console:
+    """A console that takes no text for markup: paths may hold brackets."""
+    return Console(markup=False)
 
 
 def resumed_config(config: TrainConfig) -> TrainConfig:
@@ -166,12 +182,14 @@ def train(config: TrainConfig, *, resume: bool = False, console: Console | None 
     Raises ValueError where the run folder holds another run and `resume` is off, CheckpointError where there is
     nothing to resume.
     """
-    console = console or Console()
+    console = console or plain_console()
     folder = config.folder
     if resume:
         config = resumed_config(config)
     elif (folder / "resume" / checkpoint.RESUME).exists():
         raise ValueError(f"run_dir={str(folder)!r} holds a run: go on with --resume, or choose another --run-dir")
+    for baseline in config.baselines if config.evaluate_pairs else ():
+        make_agent(baseline)  # an unknown one is refused before the training, not after it
     trainer = Trainer(config)
     if resume:
         trainer.resume(folder)
@@ -180,7 +198,8 @@ def train(config: TrainConfig, *, resume: bool = False, console: Console | None 
         f"done, {config.threads} threads",
         highlight=False,
     )
-    writer = SummaryWriter(str(folder / "tensorboard"), purge_step=trainer.decisions)
+    # What was logged after the checkpoint gone on from is hidden, its own update is not.
+    writer = SummaryWriter(str(folder / "tensorboard"), purge_step=trainer.decisions + 1 if resume else None)
     counts = DealCounts(config.rules, trainer.free)
     with writer, stop_requests(console) as requests:
         counts = _iterate(trainer, folder, writer, requests, console)
@@ -233,12 +252,14 @@ def main() -> None:
     """`python -m training.ppo`."""
     from training.cli import parse
 
-    console = Console()
+    console = plain_console()
     try:
         config, resume = parse(sys.argv[1:])
         train(config, resume=resume, console=console)
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        sys.exit("stopped at once; the last checkpoint, if there is one, stands: go on with --resume")
 
 
 if __name__ == "__main__":

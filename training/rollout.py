@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from smear_env import SelfPlayVectorEnv, VectorStep
+from smear_env import SelfPlayVectorEnv, VectorStep, order_suits, original_actions
 from training.arrays import BoolArray, Float32Array, Int8Array, Int64Array
 from training.gae import advantages, own_first, team_values
 from training.metrics import DealCounts
@@ -16,7 +16,7 @@ from training.network import Network
 
 @dataclass
 class Rollout:
-    """T decisions of each of N games, allocated once and overwritten by each `collect`."""
+    """T decisions of each of N games, their suits in order; allocated once and overwritten by each `collect`."""
 
     observation: Int8Array  # [T, N, d]
     mask: Int8Array  # [T, N, n]
@@ -28,6 +28,7 @@ class Rollout:
     ended: BoolArray  # [T, N] the episode ended
     advantage: Float32Array  # [T, N] for the team of the seat that decided
     returns: Float32Array  # [T, N, teams] value target, own team first
+    by_chance: BoolArray  # [T, N] the action was drawn, so the policy learns nothing from it
 
     @classmethod
     def empty(cls, steps: int, shown: VectorStep) -> Rollout:
@@ -44,22 +45,37 @@ class Rollout:
             ended=np.zeros(size, np.bool_),
             advantage=np.zeros(size, np.float32),
             returns=np.zeros((*size, teams), np.float32),
+            by_chance=np.zeros(size, np.bool_),
         )
 
 
 @torch.inference_mode()
-def choose(network: Network, shown: VectorStep, generator: torch.Generator) -> tuple[Int64Array, Float32Array, Float32Array]:
+def choose(
+    network: Network, observation: Int8Array, mask: Int8Array, generator: torch.Generator
+) -> tuple[Int64Array, Float32Array, Float32Array]:
     """Sampled actions [N], their log-probabilities [N] and values [N, teams] seen from the seat to act."""
     device = network.scale.device
-    log_probabilities, values = network(
-        torch.from_numpy(shown.observation).to(device), torch.from_numpy(shown.mask).to(device)
-    )
+    log_probabilities, values = network(torch.from_numpy(observation).to(device), torch.from_numpy(mask).to(device))
     log_probabilities = log_probabilities.cpu()
     # Gumbel-max: the largest of log p + G falls on each action with its probability.
-    noise = torch.empty_like(log_probabilities).exponential_(generator=generator).log_()
+    # Some builds of torch draw an exact 0, whose logarithm would lift an illegal action to infinity.
+    noise = torch.empty_like(log_probabilities).exponential_(generator=generator)
+    noise = noise.clamp_min_(torch.finfo(noise.dtype).tiny).log_()
     actions = torch.argmax(log_probabilities - noise, dim=-1)
     chosen = log_probabilities.gather(1, actions[:, None])[:, 0]
     return actions.numpy(), chosen.numpy(), values.cpu().numpy()
+
+
+def chance_calls(mask: Int8Array, env: SelfPlayVectorEnv, generator: torch.Generator) -> Int64Array:
+    """A call for each row that is in the auction, [N]: so many passes that the bidder is any seat, then mostly low bids."""
+    passing = len(env.rules.card_names)
+    draws = torch.rand((len(mask), 2), generator=generator).numpy()
+    calls = mask[:, passing:]
+    # From the lowest legal bid on, each next one a quarter as likely.
+    steps = np.minimum(np.floor(np.log(np.maximum(draws[:, 1], 1e-6)) / np.log(0.25)), calls[:, 1:].sum(axis=1) - 1)
+    bids = 1 + np.argmax(calls[:, 1:] != 0, axis=1) + steps.astype(np.int64)
+    passes = (calls[:, 0] != 0) & (draws[:, 0] > 1 / env.rules.players)
+    return np.where(passes, passing, passing + bids)
 
 
 def collect(
@@ -70,25 +86,34 @@ def collect(
     generator: torch.Generator,
     gae_lambda: float,
     counts: DealCounts,
+    *,
+    auction_by_chance: bool = False,
 ) -> VectorStep:
     """Fill the rollout with decisions from what the games show now; returns what they show afterwards.
 
-    Forced moves never appear: the env steps through them. Bids and finished deals are added to `counts`.
+    Forced moves never appear: the env steps through them. Bids and finished deals are added to `counts`. With
+    `auction_by_chance` calls are drawn, not chosen by the policy.
     """
     teams = env.teams
     for step in range(len(rollout.seat)):
-        actions, chosen, values = choose(network, shown, generator)
-        rollout.observation[step] = shown.observation
-        rollout.mask[step] = shown.mask
+        seen = order_suits(shown.observation, shown.mask, env.rules)
+        actions, chosen, values = choose(network, seen.observation, seen.mask, generator)
+        bidding = (seen.observation[:, network.bidding_flag] == 1) & auction_by_chance
+        if auction_by_chance:
+            actions = np.where(bidding, chance_calls(seen.mask, env, generator), actions)
+        rollout.by_chance[step] = bidding
+        rollout.observation[step] = seen.observation
+        rollout.mask[step] = seen.mask
         rollout.seat[step] = shown.seat
         rollout.action[step] = actions
         rollout.log_probability[step] = chosen
         rollout.value[step] = team_values(values, shown.seat, teams)
-        shown = env.step(actions)
+        shown = env.step(original_actions(actions, seen.order, env.rules))
         rollout.reward[step] = shown.reward
         rollout.ended[step] = shown.terminated | shown.truncated
         counts.add_deals(env)
-    _, _, last = choose(network, shown, generator)
+    seen = order_suits(shown.observation, shown.mask, env.rules)
+    _, _, last = choose(network, seen.observation, seen.mask, generator)
     by_team = advantages(
         rollout.reward, rollout.value, team_values(last, shown.seat, teams), rollout.ended, gae_lambda
     )

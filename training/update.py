@@ -17,7 +17,8 @@ class UpdateSettings:
     """What an update needs of the configuration, with the schedules evaluated."""
 
     learning_rate: float
-    entropy: float
+    entropy: float  # of decisions outside the auction
+    bid_entropy: float  # of bids
     clip: float
     value_weight: float
     max_gradient_norm: float
@@ -45,23 +46,32 @@ def losses(
     old_log_probability: Tensor,
     advantage: Tensor,
     returns: Tensor,
+    bidding: Tensor,
+    by_chance: Tensor,
+    *,
     settings: UpdateSettings,
 ) -> Losses:
-    """PPO's clipped surrogate, squared error of the values by team, and entropy, over a minibatch of B decisions."""
+    """PPO's clipped surrogate, squared error of the values by team, and entropy, over a minibatch of B decisions.
+
+    bidding: [B] bool, the decision is a bid or a pass. by_chance: [B] bool, it was drawn and not the policy's, so that
+    it has no surrogate; its value is learnt, and its entropy kept up.
+    """
     log_probabilities, values = network(observation, mask)
     chosen = log_probabilities.gather(1, action[:, None])[:, 0]
     log_ratio = chosen - old_log_probability
     ratio = log_ratio.exp()
     surrogate = torch.minimum(ratio * advantage, ratio.clamp(1 - settings.clip, 1 + settings.clip) * advantage)
-    policy = -surrogate.mean()
+    own = ~by_chance
+    policy = -(surrogate * own).sum() / own.sum().clamp_min(1)
     value = 0.5 * (values - returns).square().mean()
     # exp(MASKED) is exactly 0 and MASKED finite, so illegal actions add 0 and never NaN.
-    entropy = -(log_probabilities.exp() * log_probabilities).sum(dim=-1).mean()
+    entropies = -(log_probabilities.exp() * log_probabilities).sum(dim=-1)
+    bonus = torch.where(bidding, settings.bid_entropy, settings.entropy) * entropies
     with torch.no_grad():
-        kl = (ratio - 1 - log_ratio).mean()
-        clipped = ((ratio - 1).abs() > settings.clip).float().mean()
-    total = policy + settings.value_weight * value - settings.entropy * entropy
-    return Losses(total, policy, value, entropy, kl, clipped)
+        kl = ((ratio - 1 - log_ratio) * own).sum() / own.sum().clamp_min(1)
+        clipped = (((ratio - 1).abs() > settings.clip) & own).sum() / own.sum().clamp_min(1)
+    total = policy + settings.value_weight * value - bonus.mean()
+    return Losses(total, policy, value, entropies.mean(), kl, clipped)
 
 
 def update(
@@ -79,8 +89,11 @@ def update(
     action = torch.from_numpy(rollout.action.reshape(size))
     old = torch.from_numpy(rollout.log_probability.reshape(size))
     returns = torch.from_numpy(rollout.returns.reshape(size, -1))
+    by_chance = torch.from_numpy(rollout.by_chance.reshape(size))
     advantage = torch.from_numpy(rollout.advantage.reshape(size))
-    advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+    own = advantage[~by_chance]
+    advantage = (advantage - own.mean()) / (own.std() + 1e-8)
+    bidding = observation[:, network.bidding_flag] == 1
     for group in optimizer.param_groups:
         group["lr"] = settings.learning_rate
     totals: dict[str, float] = {}
@@ -90,8 +103,8 @@ def update(
         # What does not fill a minibatch is left to the next epoch's order.
         for start in range(0, size - settings.minibatch + 1, settings.minibatch):
             rows = order[start : start + settings.minibatch]
-            batch = (observation[rows], mask[rows], action[rows], old[rows], advantage[rows], returns[rows])
-            terms = losses(network, *(part.to(device) for part in batch), settings)
+            batch = (observation[rows], mask[rows], action[rows], old[rows], advantage[rows], returns[rows], bidding[rows], by_chance[rows])
+            terms = losses(network, *(part.to(device) for part in batch), settings=settings)
             optimizer.zero_grad(set_to_none=True)
             terms.total.backward()
             norm = nn.utils.clip_grad_norm_(network.parameters(), settings.max_gradient_norm)

@@ -87,7 +87,9 @@ class BaseAgent:
             raise ValueError(f"observations of shape {seen.shape}, expected [B, {expected}] for {rules.name}")
         if legal.shape != (len(seen), len(rules.action_names)):
             expected = len(rules.action_names)
-            raise ValueError(f"masks of shape {legal.shape}, expected [{len(seen)}, {expected}] for {rules.name}")
+            raise ValueError(
+                f"masks of shape {legal.shape}, expected [{len(seen)}, {expected}] for {rules.name}"
+            )
         return seen, legal
 
 

@@ -10,6 +10,7 @@ import dataclasses
 import hashlib
 import json
 import warnings
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,11 @@ from smear_env._data import checkpoints_folder
 from smear_env._typing import Float32Array, Int8Array, Int64Array
 from smear_env.observation import layout_hash, observation_layout, observation_scale, vector_size
 from smear_env.rules import PRESETS, Rules
+from smear_env.suits import order_suits, original_columns
 
 FORMAT = "smear-policy/1"
 DESCRIPTION = "policy.json"
+NO_MASK = "no mask: a policy needs the mask of legal actions beside the observation"
 
 _FIELDS: dict[str, type] = {
     "format": str,
@@ -104,8 +107,11 @@ def read_weights(folder: Path, description: dict[str, Any]) -> dict[str, Float32
     path = folder / description["weights"]
     try:
         content = path.read_bytes()
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        raise CheckpointError(f"{path}, field 'weights' of {DESCRIPTION}: not readable: {error}") from error
+    try:
         tensors = load_tensors(content)
-    except (OSError, SafetensorError) as error:
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:  # the others: a dtype that NumPy lacks
         raise CheckpointError(f"{path}: not readable as safetensors: {error}") from error
     if hashlib.sha256(content).hexdigest() != description["weights_sha256"]:
         raise CheckpointError(f"{path}: differs from field 'weights_sha256' of {DESCRIPTION}: the file is damaged")
@@ -114,6 +120,8 @@ def read_weights(folder: Path, description: dict[str, Any]) -> dict[str, Float32
         if tensor is None or tensor.shape != shape or tensor.dtype != np.float32:
             found = "missing" if tensor is None else f"{tensor.dtype} {tensor.shape}"
             raise CheckpointError(f"{path}: tensor {name!r} is {found}, expected float32 {shape}")
+        if not np.all(np.isfinite(tensor)):
+            raise CheckpointError(f"{path}: tensor {name!r} holds numbers that are not finite")
     return tensors
 
 
@@ -122,7 +130,7 @@ def weight_shapes(description: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     rules = PRESETS[description["preset"]]
     widths = [vector_size(observation_layout(rules)), *description["network"]["hidden"]]
     shapes: dict[str, tuple[int, ...]] = {}
-    for index, (inputs, outputs) in enumerate(zip(widths[:-1], widths[1:], strict=True)):
+    for index, (inputs, outputs) in enumerate(pairwise(widths)):
         shapes[f"trunk.{index}.weight"] = (outputs, inputs)
         shapes[f"trunk.{index}.bias"] = (outputs,)
     for head, outputs in (("policy", len(rules.action_names)), ("value", description["network"]["teams"])):
@@ -132,7 +140,7 @@ def weight_shapes(description: dict[str, Any]) -> dict[str, tuple[int, ...]]:
 
 
 class PolicyAgent:
-    """A trained network as an agent: a stack of ReLU layers and one masked softmax over all actions.
+    """A trained network as an agent: suits in order, a stack of ReLU layers and one masked softmax over all actions.
 
     Args:
         folder: the checkpoint.
@@ -149,8 +157,9 @@ class PolicyAgent:
             (np.ascontiguousarray(weights[f"{name}.weight"].T), weights[f"{name}.bias"])
             for name in (*(f"trunk.{index}" for index in range(depth)), "policy")
         ]
+        self._rules = PRESETS[self.description["preset"]]
         # The scale goes into the first layer, so that int8 observations are converted once and never multiplied.
-        scale = observation_scale(PRESETS[self.description["preset"]])
+        scale = observation_scale(self._rules)
         self._layers[0] = (self._layers[0][0] * scale[:, None], self._layers[0][1])
         self._generator = np.random.default_rng(0)
 
@@ -170,30 +179,48 @@ class PolicyAgent:
     def probabilities(self, observations: Int8Array, masks: Int8Array) -> Float32Array:
         """Probability of each action, [B, d] and [B, n] int8 to [B, n] float32; 0 where the mask is 0.
 
-        Raises ValueError for a row without a legal action.
+        Raises ValueError for a missing mask, arrays of another shape, and a row without a legal action.
         """
-        x = observations.astype(np.float32)
+        observations, masks = self._checked(observations, masks)
+        seen = order_suits(observations, masks, self._rules)
+        x = seen.observation.astype(np.float32)
         for weight, bias in self._layers[:-1]:
             x = np.maximum(x @ weight + bias, 0)
         logits = x @ self._layers[-1][0] + self._layers[-1][1]
-        logits = np.where(masks != 0, logits, -np.inf)
+        logits = np.where(seen.mask != 0, logits, -np.inf)
         top = logits.max(axis=-1, keepdims=True)
         if not np.all(np.isfinite(top)):
             raise ValueError("a row of the mask allows no action: ask only the seat to act")
         weights: Float32Array = np.exp(logits - top)
-        return weights / weights.sum(axis=-1, keepdims=True)
+        weights /= weights.sum(axis=-1, keepdims=True)
+        return original_columns(weights, seen.order, self._rules)
 
     def act_batch(self, observations: Int8Array, masks: Int8Array) -> Int64Array:
         """An action for each row, [B] int64."""
         chances = self.probabilities(observations, masks)
         if self.sample:
             # The largest of p / Exp(1) falls on each action with its probability.
-            chances = chances / self._generator.standard_exponential(chances.shape, np.float32)
+            # NumPy draws an exact 0 once in ten million, and 0 / 0 would fall on an illegal action.
+            drawn = self._generator.standard_exponential(chances.shape, np.float32)
+            chances /= np.maximum(drawn, np.finfo(np.float32).tiny)
         return np.argmax(chances, axis=-1)
 
     def act(self, observation: Int8Array, mask: Int8Array) -> int:
         """An action for one observation [d] and mask [n]."""
-        return int(self.act_batch(observation[None], mask[None])[0])
+        if mask is None:
+            raise ValueError(NO_MASK)
+        return int(self.act_batch(np.asarray(observation)[None], np.asarray(mask)[None])[0])
+
+    def _checked(self, observations: Any, masks: Any) -> tuple[Int8Array, Int8Array]:
+        if masks is None:
+            raise ValueError(NO_MASK)
+        seen, legal = np.asarray(observations), np.asarray(masks)
+        d, n = len(self._layers[0][0]), len(self._layers[-1][1])
+        if seen.ndim != 2 or seen.shape[1] != d:
+            raise ValueError(f"observations of shape {seen.shape}, expected [B, {d}]")
+        if legal.shape != (len(seen), n):
+            raise ValueError(f"masks of shape {legal.shape}, expected [{len(seen)}, {n}]")
+        return seen, legal
 
 
 def load_policy(path_or_name: str | Path, *, sample: bool = False) -> PolicyAgent:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from smear_env.agents.base import Agent
 from smear_env.agents.greedy import GreedyAgent
@@ -37,12 +38,12 @@ def make_agent(name_or_path: AgentLike) -> Agent:
         return _FACTORIES[name_or_path]()
     if isinstance(name_or_path, str | Path):
         return _load(name_or_path)
-    if isinstance(name_or_path, type) or not isinstance(name_or_path, Agent):
-        made = name_or_path() if callable(name_or_path) else name_or_path
-        if not isinstance(made, Agent):
-            raise TypeError(f"{made!r} is no agent: it lacks reset, act, act_batch or probabilities")
-        return made
-    return name_or_path
+    # A class has the methods of its agents, but is a factory.
+    is_factory = isinstance(name_or_path, type) or not isinstance(name_or_path, Agent)
+    made: Any = name_or_path() if is_factory and callable(name_or_path) else name_or_path
+    if not isinstance(made, Agent):
+        raise TypeError(f"{made!r} is no agent: it lacks reset, act, act_batch or probabilities")
+    return made
 
 
 def _load(name_or_path: str | Path) -> Agent:
@@ -55,7 +56,8 @@ def _load(name_or_path: str | Path) -> Agent:
         if Path(name_or_path).exists():
             raise
         known = ", ".join(agent_names())
-        raise ValueError(f"{str(name_or_path)!r} is no registered agent ({known}) and no checkpoint: {error}") from error
+        message = f"{str(name_or_path)!r} is no registered agent ({known}) and no checkpoint: {error}"
+        raise ValueError(message) from error
     return policy
 
 

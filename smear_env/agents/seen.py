@@ -17,6 +17,9 @@ from smear_env.engine.tables import compile_tables
 from smear_env.observation import offsets
 from smear_env.rules import Rules
 
+Whole = Any
+"""An integer inside a kernel, Python's or NumPy's."""
+
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
 
@@ -27,13 +30,13 @@ class Seen(NamedTuple):
     hand: np.uint64
     unseen: np.uint64  # neither in hand nor seen played or thrown by this seat
     legal: np.uint64  # cards that may be played or thrown
-    phase: int
-    trump: int  # suit, -1 unknown
-    bid: int  # highest bid in points, 0 none
-    bidder: int  # seat, -1 none
-    dealer: int  # seat
-    leader: int  # seat that leads the trick, -1 before play
-    tricks_done: int
+    phase: Whole
+    trump: Whole  # suit, -1 unknown
+    bid: Whole  # highest bid in points, 0 none
+    bidder: Whole  # seat, -1 none
+    dealer: Whole  # seat
+    leader: Whole  # seat that leads the trick, -1 before play
+    tricks_done: Whole
 
 
 @lru_cache(maxsize=256)
@@ -43,7 +46,7 @@ def kernel_tables(rules: Rules) -> tuple[Any, Any]:
 
 
 @kernel
-def flag_set(row: Int8Array, start: int, size: int) -> np.uint64:
+def flag_set(row: Int8Array, start: Whole, size: Whole) -> np.uint64:
     """The flags `start` to `start + size` of an observation as a bit set."""
     bits = _NONE
     for i in range(size):
@@ -53,7 +56,7 @@ def flag_set(row: Int8Array, start: int, size: int) -> np.uint64:
 
 
 @kernel
-def first_flag(row: Int8Array, start: int, size: int) -> int:
+def first_flag(row: Int8Array, start: Whole, size: Whole) -> Whole:
     """Index of the first flag that is set, -1 if none is."""
     for i in range(size):
         if row[start + i] != 0:
@@ -82,12 +85,12 @@ def look(t: RecordArray, at: RecordArray, row: Int8Array, mask: Int8Array) -> Se
 
 
 @kernel
-def is_void(t: RecordArray, at: RecordArray, row: Int8Array, seat: int, suit: int) -> bool:
+def is_void(t: RecordArray, at: RecordArray, row: Int8Array, seat: Whole, suit: Whole) -> bool:
     """Whether a seat has shown that it holds none of a suit."""
     return row[at.voids + seat * np.int64(t.suits) + suit] != 0
 
 
 @kernel
-def on_table(t: RecordArray, at: RecordArray, row: Int8Array, seat: int) -> int:
+def on_table(t: RecordArray, at: RecordArray, row: Int8Array, seat: Whole) -> Whole:
     """The card a seat has in the trick on the table, -1 none."""
     return first_flag(row, at.trick + seat * np.int64(t.cards), np.int64(t.cards))

@@ -7,7 +7,7 @@ import numpy as np
 from smear_env._jit import announce_compilation, kernel
 from smear_env._typing import Float32Array, Int8Array, Int64Array, RecordArray
 from smear_env.agents.base import BaseAgent, refuse_empty
-from smear_env.agents.seen import first_flag, kernel_tables
+from smear_env.agents.seen import Whole, first_flag, kernel_tables
 
 
 class RandomAgent(BaseAgent):
@@ -53,7 +53,7 @@ def _pass_all(
 
 
 @kernel
-def _pass_or_lowest(t: RecordArray, at: RecordArray, row: Int8Array, mask: Int8Array) -> int:
+def _pass_or_lowest(t: RecordArray, at: RecordArray, row: Int8Array, mask: Int8Array) -> Whole:
     """Pass, or the weakest legal card, or the lowest bid, or the longest suit; [d] int8 and [n] int8."""
     cards = np.int64(t.cards)
     if mask[cards] != 0:
@@ -79,7 +79,7 @@ def _pass_or_lowest(t: RecordArray, at: RecordArray, row: Int8Array, mask: Int8A
 
 
 @kernel
-def weakest_card(t: RecordArray, trump: int, mask: Int8Array) -> int:
+def weakest_card(t: RecordArray, trump: Whole, mask: Int8Array) -> Whole:
     """The legal card of least strength under `trump` (-1 unknown), cards of another suit first; -1 if none."""
     weakest = np.int64(-1)
     for card in range(t.cards):

@@ -40,8 +40,8 @@ def mix(value: np.uint64) -> np.uint64:
 def stream(seed: np.uint64, game: int, deal: int) -> np.uint64:
     """Start state of the generator for one deal of one game."""
     key = mix(seed + _GOLDEN)
-    key = mix(key ^ (np.uint64(game) * _GOLDEN))
-    return mix(key + np.uint64(deal) * _MIX_1 + _GOLDEN)
+    key = mix(key ^ (np.uint64(np.int64(game)) * _GOLDEN))
+    return mix(key + np.uint64(np.int64(deal)) * _MIX_1 + _GOLDEN)
 
 
 @kernel

@@ -42,25 +42,27 @@ def finish_deal(t: RecordArray, s: RecordArray) -> None:
             score = min(score, max(s.scores[team], t.target))
         s.scores[team] = score
     s.winner = find_winner(t, s, bidding_team)
-    s.dealer = (s.dealer + 1) % t.players
-    next_deal(t, s)
+    next_deal(t, s, True)
 
 
 @kernel
 def pass_out(t: RecordArray, s: RecordArray) -> None:
     """Throw the cards in: nobody scores, and the same dealer deals again, or the next."""
     record_deal(t, s, PASSED_OUT)
-    if t.all_pass == NEXT_DEALER:
-        s.dealer = (s.dealer + 1) % t.players
-    next_deal(t, s)
+    next_deal(t, s, t.all_pass == NEXT_DEALER)
 
 
 @kernel
-def next_deal(t: RecordArray, s: RecordArray) -> None:
-    """Count the finished deal; end the match, cut it off, or deal."""
+def next_deal(t: RecordArray, s: RecordArray, passes_left: bool) -> None:
+    """Count the finished deal; end the match, cut it off, or deal, the next seat if the deal passes left.
+
+    At the end the dealer stays, so that the last view still tells who spoke first.
+    """
     s.deals += 1
     if s.winner < 0 and not s.one_deal:
         if s.deals < s.max_deals:
+            if passes_left:
+                s.dealer = (s.dealer + 1) % t.players
             deal_cards(t, s)
             return
         s.truncated = 1

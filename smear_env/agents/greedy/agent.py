@@ -9,7 +9,7 @@ from smear_env._typing import Int8Array, Int64Array, RecordArray
 from smear_env.agents.base import BaseAgent, refuse_empty
 from smear_env.agents.greedy.auction import choose_bid, choose_discard, choose_exchange, choose_trump
 from smear_env.agents.greedy.play import choose_card
-from smear_env.agents.seen import kernel_tables, look
+from smear_env.agents.seen import Whole, kernel_tables, look
 from smear_env.engine.state import BID, DISCARD, EXCHANGE, NAME
 
 
@@ -36,7 +36,7 @@ def decide_all(
 
 
 @kernel
-def decide(t: RecordArray, at: RecordArray, row: Int8Array, mask: Int8Array) -> int:
+def decide(t: RecordArray, at: RecordArray, row: Int8Array, mask: Int8Array) -> Whole:
     """A legal action id for one observation, [d] int8, and its mask, [n] int8."""
     seen = look(t, at, row, mask)
     if seen.phase == BID:

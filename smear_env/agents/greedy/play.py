@@ -6,38 +6,41 @@ import numpy as np
 
 from smear_env._jit import kernel
 from smear_env._typing import Int8Array, RecordArray
-from smear_env.agents.greedy.hold import card_value, keep_value, trumps_of
-from smear_env.agents.seen import Seen, is_void, on_table
+from smear_env.agents.greedy.hold import card_value, keep_value, promising_suit, trumps_of
+from smear_env.agents.seen import Seen, Whole, is_void, on_table
 from smear_env.cards import bit, count, drop_lowest, lowest
 
 _NONE = np.uint64(0)
 
-RUFF_CHANCE = 0.7
+RUFF_CHANCE = 0.5
 """How likely a seat that could trump a trick does."""
 
 
 @kernel
-def choose_card(t: RecordArray, at: RecordArray, row: Int8Array, seen: Seen) -> int:
+def choose_card(t: RecordArray, at: RecordArray, row: Int8Array, seen: Seen) -> Whole:
     """The legal card of the highest worth."""
     trump = seen.trump
+    legal = seen.legal
+    if trump < 0:
+        # The bidder's first lead shows trump.
+        trump = promising_suit(t, seen.hand, legal)
+        legal &= t.suit_mask[trump, trump]
     lead = seen.leader == 0
     best_seat, best_card, led, table = trick_so_far(t, at, row, seen)
     best = np.int64(-1)
     most = 0.0
-    legal = seen.legal
     while legal != _NONE:
         card = np.int64(lowest(legal))
         legal = drop_lowest(legal)
-        trump_now = trump if trump >= 0 else np.int64(t.suit_of[-1, card])
-        suit = led if not lead else np.int64(t.suit_of[trump_now, card])
+        suit = led if not lead else np.int64(t.suit_of[trump, card])
         winner, top = best_seat, best_card
-        if lead or beats(t, trump_now, suit, card, best_card):
+        if lead or beats(t, trump, suit, card, best_card):
             winner, top = np.int64(0), card
-        chance = winning_chance(t, at, row, seen, trump_now, suit, winner, top)
-        worth = (2 * chance - 1) * (table + card_value(t, trump_now, card))
-        worth -= keep_value(t, seen.hand, seen.unseen, trump_now, card)
+        chance = winning_chance(t, at, row, seen, trump, suit, winner, top)
+        worth = (2 * chance - 1) * (table + card_value(t, trump, card))
+        worth -= keep_value(t, seen.hand, seen.unseen, trump, card)
         if lead:
-            worth += lead_bonus(t, at, row, seen, trump_now, card, chance)
+            worth += lead_bonus(t, at, row, seen, trump, card, chance)
         if best < 0 or worth > most:
             best = card
             most = worth
@@ -45,7 +48,9 @@ def choose_card(t: RecordArray, at: RecordArray, row: Int8Array, seen: Seen) -> 
 
 
 @kernel
-def trick_so_far(t: RecordArray, at: RecordArray, row: Int8Array, seen: Seen) -> tuple[int, int, int, float]:
+def trick_so_far(
+    t: RecordArray, at: RecordArray, row: Int8Array, seen: Seen
+) -> tuple[Whole, Whole, Whole, float]:
     """Seat and card that win so far (-1 none), the suit led, and what the trick will hold for its winner."""
     players = np.int64(t.players)
     best_seat = np.int64(-1)
@@ -63,11 +68,11 @@ def trick_so_far(t: RecordArray, at: RecordArray, row: Int8Array, seen: Seen) ->
                 best_seat = np.int64(seat)
                 best_card = card
             table += card_value(t, seen.trump, card)
-    return best_seat, best_card, led, table + 1.5 * waiting
+    return best_seat, best_card, led, table + waiting
 
 
 @kernel
-def beats(t: RecordArray, trump: int, led: int, card: int, best_card: int) -> bool:
+def beats(t: RecordArray, trump: Whole, led: Whole, card: Whole, best_card: Whole) -> bool:
     """Whether a card takes the trick from the best card so far."""
     suit = t.suit_of[trump, card]
     return (suit == led or suit == trump) and t.strength[trump, card] > t.strength[trump, best_card]
@@ -75,7 +80,14 @@ def beats(t: RecordArray, trump: int, led: int, card: int, best_card: int) -> bo
 
 @kernel
 def winning_chance(
-    t: RecordArray, at: RecordArray, row: Int8Array, seen: Seen, trump: int, led: int, winner: int, top: int
+    t: RecordArray,
+    at: RecordArray,
+    row: Int8Array,
+    seen: Seen,
+    trump: Whole,
+    led: Whole,
+    winner: Whole,
+    top: Whole,
 ) -> float:
     """How likely our team wins the trick when `winner` holds it with `top` and those waiting still play."""
     waiting = seen.leader if seen.leader > 0 else np.int64(t.players)
@@ -94,7 +106,14 @@ def winning_chance(
 
 @kernel
 def beating_chance(
-    t: RecordArray, at: RecordArray, row: Int8Array, seen: Seen, trump: int, led: int, top: int, seat: int
+    t: RecordArray,
+    at: RecordArray,
+    row: Int8Array,
+    seen: Seen,
+    trump: Whole,
+    led: Whole,
+    top: Whole,
+    seat: Whole,
 ) -> float:
     """How likely a waiting seat beats `top`: with a higher card of the suit led, or by trumping."""
     hidden = np.float64(max(1, count(seen.unseen)))
@@ -113,7 +132,11 @@ def beating_chance(
     ruffs = 1.0 - none_of(trump_share, count(rivals))
     if led == trump:
         return ruffs
-    void = 1.0 if is_void(t, at, row, seat, led) else none_of(share, count(seen.unseen & t.suit_mask[trump, led]))
+    void = (
+        1.0
+        if is_void(t, at, row, seat, led)
+        else none_of(share, count(seen.unseen & t.suit_mask[trump, led]))
+    )
     follows = 0.0
     if not trump_beats and not is_void(t, at, row, seat, led):
         follows = 1.0 - none_of(share, count(above(t, seen.unseen & t.suit_mask[trump, led], trump, top)))
@@ -123,7 +146,7 @@ def beating_chance(
 
 
 @kernel
-def none_of(share: float, cards: int) -> float:
+def none_of(share: float, cards: Whole) -> float:
     """How likely a seat that holds a `share` of the hidden cards has none of so many of them."""
     chance = 1.0
     for _ in range(cards):
@@ -132,7 +155,7 @@ def none_of(share: float, cards: int) -> float:
 
 
 @kernel
-def above(t: RecordArray, cards: np.uint64, trump: int, card: int) -> np.uint64:
+def above(t: RecordArray, cards: np.uint64, trump: Whole, card: Whole) -> np.uint64:
     """Those of `cards`, all of one suit, that are stronger than `card`."""
     stronger = _NONE
     while cards != _NONE:
@@ -145,12 +168,10 @@ def above(t: RecordArray, cards: np.uint64, trump: int, card: int) -> np.uint64:
 
 @kernel
 def lead_bonus(
-    t: RecordArray, at: RecordArray, row: Int8Array, seen: Seen, trump: int, card: int, chance: float
+    t: RecordArray, at: RecordArray, row: Int8Array, seen: Seen, trump: Whole, card: Whole, chance: float
 ) -> float:
     """What a lead does beyond its trick: the bidder's side draws trumps from the top."""
     if t.suit_of[trump, card] != trump:
-        return 0.0
-    if seen.trump < 0:
         return 0.0
     ours = seen.bidder % t.teams == 0
     if not ours or trumps_of(t, seen.unseen, trump) == _NONE:
@@ -159,4 +180,7 @@ def lead_bonus(
     for seat in range(1, t.players):
         if seat % t.teams != 0 and not is_void(t, at, row, seat, trump):
             others += 1
-    return 6.0 * chance if others > 0 else -3.0
+    if others == 0:
+        return -3.0
+    # Of trumps equally sure to win, the highest.
+    return 6.0 * chance + 0.02 * t.strength[trump, card]

@@ -1,0 +1,473 @@
+"""A training run from the command to the checkpoint that loads as an opponent."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smear_env import PRESETS, CheckpointError, configs_folder, load_policy, make_agent
+
+pytest.importorskip("torch")
+
+import torch
+from rich.console import Console
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+import training.evaluate
+from training.checkpoint import load_resume
+from training.config import TrainConfig
+from training.metrics import DealCounts
+from training.ppo import Trainer, main, train
+
+ROOT = Path(__file__).resolve().parent.parent
+GAMES = pytest.mark.parametrize("preset", ["four_point", "schmier", "mini"])
+METRICS = re.compile(r"^\| `([\w/]+)` \|", re.MULTILINE)
+
+TINY = """
+games = 48
+steps = 16
+total_decisions = 3072
+hidden = [16]
+minibatch = 256
+evaluate_pairs = 20
+threads = 1
+"""
+
+
+def tiny(folder: Path, **changed: Any) -> TrainConfig:
+    """Four updates in two seconds."""
+    given = {
+        "games": 32,
+        "steps": 16,
+        "total_decisions": 2048,
+        "hidden": (16,),
+        "minibatch": 128,
+        "evaluate_pairs": 0,
+        "threads": 1,
+        "run_dir": str(folder),
+    }
+    return TrainConfig(**{**given, **changed})
+
+
+def quiet() -> Console:
+    return Console(file=io.StringIO(), markup=False)
+
+
+def start(*arguments: str, folder: Path) -> subprocess.Popen[str]:
+    environment = {
+        k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "COLUMNS", "TTY_COMPATIBLE")
+    }
+    environment |= {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-m", "training.ppo", *arguments]
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def logged(run: Path) -> dict[str, list[int]]:
+    """Names in a run's TensorBoard logs, with the steps they were logged at."""
+    accumulator = EventAccumulator(str(run / "tensorboard"), size_guidance={"scalars": 0})
+    accumulator.Reload()
+    return {
+        name: [event.step for event in accumulator.Scalars(name)] for name in accumulator.Tags()["scalars"]
+    }
+
+
+# ------------------------------------------------------------------------------------------------ a whole run
+
+
+@dataclass
+class Run:
+    """One finished run of the command, output piped."""
+
+    preset: str
+    folder: Path
+    output: str
+
+
+@pytest.fixture(scope="module", params=["four_point", "schmier"])
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("run")
+    (folder / "tiny.toml").write_text(TINY)
+    arguments = ["--config", "tiny.toml", "--rules", request.param, "--run-dir", "made"]
+    if request.param == "four_point":
+        process = start(*arguments, folder=folder)
+        output, _ = process.communicate(timeout=300)
+        assert process.returncode == 0, output
+    else:  # the same command without a process of its own, which takes seconds to start
+        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as piped:
+            patch.chdir(folder)
+            patch.setattr(sys, "argv", ["ppo", *arguments])
+            main()
+        output = piped.getvalue()
+    return Run(request.param, folder / "made", output)
+
+
+def test_run__output_reads_well_when_piped(run: Run) -> None:
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", run.output), "no control characters but line ends"
+    lines = run.output.splitlines()
+    assert f"training {run.preset} in made: 0 of 3,072 decisions done" in run.output
+    assert [line for line in lines if line.startswith("100%")], "progress is in plain lines"
+    assert len(lines) < 60
+    assert "Traceback" not in run.output
+    assert "Warning" not in run.output
+
+
+def test_run__ends_with_the_tables(run: Run) -> None:
+    for baseline in ("random", "passer", "greedy"):
+        assert re.search(rf"{baseline}\W+[+-]\d+\.\d{{3}}\W+\[[+-]\d+\.\d{{3}},", run.output), baseline
+    for part in (
+        "points per deal",
+        "interval",
+        "passed out",
+        "bids made",
+        "overbids",
+        "share of hands that bid",
+    ):
+        assert part in re.sub(r"\s+", " ", run.output)
+
+
+def test_run__checkpoint_loads_as_an_opponent(run: Run) -> None:
+    agent = make_agent(str(run.folder / "checkpoint"))
+    assert agent.description["preset"] == run.preset
+    assert agent.description["decisions"] == 3072
+    # The run's own folder serves as well.
+    assert load_policy(run.folder).description == agent.description
+    result = training.evaluate.evaluate(str(run.folder), "passer", PRESETS[run.preset], pairs=5)
+    assert result["pairs"] == 5
+
+
+def test_run__evaluation_stands_in_the_checkpoint(run: Run) -> None:
+    results = load_policy(run.folder).description["evaluation"]
+    assert [result["against"] for result in results] == ["random", "passer", "greedy"]
+    for result in results:
+        assert {"points_per_deal", "interval", "pairs", "seed", "commit", "options"} <= set(result)
+        assert f"{result['points_per_deal']:+.3f}" in run.output
+
+
+def test_run__leaves_no_pickle(run: Run) -> None:
+    files = [path for path in run.folder.rglob("*") if path.is_file()]
+    assert {path.suffix for path in files if path.parent.name != "tensorboard"} == {".json", ".safetensors"}
+
+
+def test_run__logs_the_documented_metrics_and_no_other(run: Run) -> None:
+    documented = METRICS.findall((ROOT / "docs" / "metrics.md").read_text(encoding="utf-8"))
+    assert len(set(documented)) == len(documented) > 10
+    names = logged(run.folder)
+    patterns = {
+        name: re.compile(re.sub(r"(?<=_)[SHB]\b|(?<=_)[SHB](?=/)", r"\\d+", name)) for name in documented
+    }
+    for name in names:
+        assert any(pattern.fullmatch(name) for pattern in patterns.values()), f"{name} is not documented"
+    for name, pattern in patterns.items():
+        assert any(map(pattern.fullmatch, names)), f"{name} is documented but not logged"
+    assert names["loss/value"] == [768, 1536, 2304, 3072]
+
+
+def test_run__is_refused_a_folder_in_use(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = sorted(path.name for path in run.folder.rglob("*"))
+    monkeypatch.setattr(sys, "argv", ["ppo", "--run-dir", str(run.folder), "--threads", "1"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert re.match(rf"error: run_dir='{run.folder}' holds a run: .*--resume", str(ended.value.code))
+    assert before == sorted(path.name for path in run.folder.rglob("*"))
+
+
+def test_run__resumed_at_its_end_reports_again(run: Run) -> None:
+    console = quiet()
+    results = train(TrainConfig(run_dir=str(run.folder)), resume=True, console=console)
+    assert results == load_policy(run.folder).description["evaluation"]
+    assert "points per deal" in console.file.getvalue()
+
+
+# ------------------------------------------------------------------------------------------------ reproducing
+
+
+def everything(folder: Path) -> dict[str, Any]:
+    """Weights, optimiser, games and generator of a run, and how far it is."""
+    tensors, description = load_resume(folder / "resume")
+    return {**{name: tensor.numpy() for name, tensor in tensors.items()}, "updates": description["updates"]}
+
+
+def assert_same(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert one.keys() == other.keys()
+    for name, part in one.items():
+        np.testing.assert_array_equal(part, other[name], err_msg=name)
+
+
+@GAMES
+def test_run__repeats_bit_for_bit_with_the_same_seed(preset: str, tmp_path: Path) -> None:
+    for name, seed in (("first", 1), ("again", 1), ("other", 2)):
+        train(tiny(tmp_path / name, rules=preset, seed=seed, total_decisions=1024), console=quiet())
+    first, again, other = (everything(tmp_path / name) for name in ("first", "again", "other"))
+    assert_same(first, again)
+    assert np.any(first["network.policy.weight"] != other["network.policy.weight"])
+
+
+@GAMES
+def test_resume__n_and_n_updates_equal_2n_bit_for_bit(preset: str, tmp_path: Path) -> None:
+    train(tiny(tmp_path / "whole", rules=preset), console=quiet())
+    console = quiet()
+    train(tiny(tmp_path / "parts", rules=preset, stop_after=2), console=console)
+    assert "stopped at 1,024 decisions; go on with --resume" in console.file.getvalue()
+    assert everything(tmp_path / "parts")["updates"] == 2
+    # Where it was started from and what it is told now do not matter: the run goes on with its own configuration.
+    train(TrainConfig(run_dir=str(tmp_path / "parts"), seed=99), resume=True, console=quiet())
+    assert_same(everything(tmp_path / "whole"), everything(tmp_path / "parts"))
+    assert everything(tmp_path / "whole")["updates"] == 4
+    whole, parts = (load_policy(tmp_path / name).description for name in ("whole", "parts"))
+    assert whole["weights_sha256"] == parts["weights_sha256"]
+    # Every update is logged once, whichever of the two it was made in.
+    assert logged(tmp_path / "whole")["loss/value"] == logged(tmp_path / "parts")["loss/value"]
+
+
+def test_resume__next_rollout_and_update_are_those_of_the_run_that_went_on(tmp_path: Path) -> None:
+    config = tiny(tmp_path, options=("stock_to_bidder=0,2,3",), total_decisions=5120)
+    on = Trainer(config)
+    for _ in range(2):
+        on.iterate(DealCounts(config.rules, on.free))
+    on.save(tmp_path)
+    off = Trainer(config)
+    off.resume(tmp_path)
+    assert off.settings() == on.settings()
+    for _ in range(2):
+        metrics = [t.iterate(DealCounts(config.rules, t.free)) for t in (on, off)]
+        for name, part in vars(on.rollout).items():
+            np.testing.assert_array_equal(part, getattr(off.rollout, name), err_msg=name)
+        for one, other in zip(on.network.parameters(), off.network.parameters(), strict=True):
+            assert torch.equal(one, other)
+        steady = [{k: v for k, v in part.items() if not k.startswith("speed/")} for part in metrics]
+        assert steady[0] == steady[1]
+
+
+def test_resume__of_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match=r"resume\.json: nothing to resume"):
+        train(tiny(tmp_path / "none"), resume=True, console=quiet())
+
+
+def test_resume__names_what_does_not_fit(tmp_path: Path) -> None:
+    train(tiny(tmp_path, stop_after=1), console=quiet())
+    path = tmp_path / "resume" / "resume.json"
+    kept = json.loads(path.read_text())
+    for field, value, named in (
+        ("hidden", [8], "does not fit"),
+        ("games", 16, "does not fit"),
+        ("clip", -1, "clip"),
+        ("gmaes", 3, "gmaes"),
+    ):
+        path.write_text(json.dumps({**kept, "config": {**kept["config"], field: value}}))
+        with pytest.raises(ValueError, match=rf"resume.*{named}"):
+            train(tiny(tmp_path), resume=True, console=quiet())
+
+
+# ------------------------------------------------------------------------------------------------ stopping
+
+
+def wait_for(process: subprocess.Popen[str], text: str) -> str:
+    """Read until a line holds `text`."""
+    assert process.stdout is not None
+    read = []
+    for line in process.stdout:
+        read.append(line)
+        if text in line:
+            return "".join(read)
+    raise AssertionError("".join(read))
+
+
+LONG = ("--config", "tiny.toml", "--total-decisions", "100000000", "--run-dir", "made")
+
+
+def test_interrupt__saves_the_checkpoint_and_ends_cleanly(tmp_path: Path) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY)
+    process = start(*LONG, folder=tmp_path)
+    wait_for(process, "M decisions")
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=60)
+    assert process.returncode == 0, rest
+    assert "stopping after this update" in rest
+    assert re.search(r"stopped at [\d,]+ decisions; go on with --resume", rest)
+    assert "Traceback" not in rest
+    description = load_policy(tmp_path / "made").description
+    assert description["decisions"] == everything(tmp_path / "made")["updates"] * 768 > 0
+    train(TrainConfig(run_dir=str(tmp_path / "made"), stop_after=1), resume=True, console=quiet())
+    assert load_policy(tmp_path / "made").description["decisions"] == description["decisions"] + 768
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("patience", [0.0, 0.03, 0.1, 0.25, 0.5, 1.0])
+def test_kill__at_any_moment_leaves_a_run_that_goes_on(tmp_path: Path, patience: float) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY)
+    process = start(*LONG, "--checkpoint-minutes", "0.000001", folder=tmp_path)
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "made" / "resume" / "resume.json").exists():
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    time.sleep(patience)
+    process.kill()
+    process.communicate()
+    time.sleep(1)  # log files are ordered by the second in which they were begun
+    assert load_policy(tmp_path / "made").description["decisions"] > 0
+    done = everything(tmp_path / "made")["updates"]
+    train(TrainConfig(run_dir=str(tmp_path / "made"), stop_after=2), resume=True, console=quiet())
+    assert everything(tmp_path / "made")["updates"] == done + 2
+    steps = logged(tmp_path / "made")["loss/value"]
+    assert steps[-2:] == [(done + 1) * 768, (done + 2) * 768]
+    assert not list((tmp_path / "made").rglob(".*")), "nothing half written is left"
+
+
+def test_interrupt__twice_ends_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def interrupted(*_: Any, **__: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+        raise AssertionError("still there")
+
+    monkeypatch.setattr(Trainer, "iterate", interrupted)
+    arguments = (
+        "--games",
+        "8",
+        "--steps",
+        "2",
+        "--minibatch",
+        "8",
+        "--threads",
+        "1",
+        "--run-dir",
+        str(tmp_path / "run"),
+    )
+    monkeypatch.setattr(sys, "argv", ["ppo", *arguments, "--evaluate-pairs", "0"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert "--resume" in str(ended.value.code)
+
+
+# ------------------------------------------------------------------------------------------------ refusing
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--config", "absent.toml"], "absent.toml"),
+        (["--config", "unknown.toml"], "'gmaes'"),
+        (["--config", "typed.toml"], "games='many'"),
+        (["--config", "contradicts.toml"], "minibatch=99"),
+        (["--baselines", "nobody"], "'nobody'"),
+        (["--device", "cuda"], "device='cuda'"),
+        (["--resume", "--run-dir", "nowhere"], "nowhere"),
+        (["--run-dir", "unknown.toml"], "unknown.toml"),
+    ],
+)
+def test_command__names_what_is_wrong_before_it_trains(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: list[str], named: str
+) -> None:
+    if arguments == ["--device", "cuda"] and torch.cuda.is_available():
+        pytest.skip("there is such a device")
+    (tmp_path / "unknown.toml").write_text("gmaes = 3")
+    (tmp_path / "typed.toml").write_text("games = 'many'")
+    (tmp_path / "contradicts.toml").write_text("games = 4\nsteps = 2\nminibatch = 99")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Trainer, "iterate", lambda *_: pytest.fail("it trains"))
+    small = (
+        []
+        if "--config" in arguments
+        else ["--games", "8", "--steps", "2", "--minibatch", "8", "--threads", "1"]
+    )
+    monkeypatch.setattr(sys, "argv", ["ppo", *small, *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert str(ended.value.code).startswith("error: ")
+    assert named in str(ended.value.code)
+
+
+def test_command__fault_in_a_flag_has_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["ppo", "--games", "0"])
+    with pytest.raises(SystemExit):
+        main()
+    said = capfd.readouterr()
+    assert "games=0" in said.out + said.err
+    assert "Traceback" not in said.out + said.err
+    assert not list(tmp_path.iterdir())
+
+
+# ------------------------------------------------------------------------------------------------ what it trains
+
+
+@pytest.mark.parametrize("folder", ["plain", "[odd] names"])
+def test_train__any_folder_and_brackets_in_it(tmp_path: Path, folder: str) -> None:
+    console = quiet()
+    train(
+        tiny(tmp_path / folder, total_decisions=512, evaluate_pairs=2, baselines=("passer",)), console=console
+    )
+    assert folder in re.sub(r"\s+", " ", console.file.getvalue())
+
+
+@GAMES
+def test_trainer__plays_the_rules_of_the_configuration(preset: str, tmp_path: Path) -> None:
+    trainer = Trainer(tiny(tmp_path, rules=preset, dealer_must_bid=0.25))
+    assert trainer.env.rules.name == preset
+    assert trainer.network.teams == trainer.env.teams == PRESETS[preset].teams
+    assert trainer.free.sum() == (0 if preset == "mini" else 24)
+    assert len({one.all_pass for one in trainer.rules}) == (1 if preset == "mini" else 2)
+
+
+def test_trainer__two_teams_of_three(tmp_path: Path) -> None:
+    train(tiny(tmp_path, rules="schmier", options=("teams=2",), total_decisions=512), console=quiet())
+    assert load_policy(tmp_path).description["network"]["teams"] == 2
+
+
+def test_schedules__fall_as_described(tmp_path: Path) -> None:
+    trainer = Trainer(
+        tiny(tmp_path, total_decisions=100 * 512, entropy=0.05, bid_entropy=0.21, final_entropy=0.01)
+    )
+    seen = {}
+    for updates in (0, 50, 75, 100):
+        trainer.updates = updates
+        seen[updates] = trainer.settings()
+    assert [seen[u].entropy for u in (0, 50, 75, 100)] == pytest.approx([0.05, 0.05, 0.05, 0.01])
+    assert [seen[u].bid_entropy for u in (0, 50, 100)] == pytest.approx([0.21, 0.11, 0.01])
+    assert [seen[u].learning_rate for u in (0, 50, 100)] == pytest.approx([1e-3, 5.1e-4, 2e-5])
+
+
+def test_trainer__threads_change_nothing_in_the_games(tmp_path: Path) -> None:
+    one, two = (Trainer(tiny(tmp_path, threads=threads)) for threads in (1, 2))
+    torch.set_num_threads(1)  # sums of torch may differ with its threads
+    for trainer in (one, two):
+        trainer.iterate(DealCounts("four_point", trainer.free))
+    np.testing.assert_array_equal(one.rollout.observation, two.rollout.observation)
+    np.testing.assert_array_equal(one.rollout.reward, two.rollout.reward)
+
+
+@pytest.mark.integration
+def test_smoke_config__runs(tmp_path: Path) -> None:
+    process = start(
+        "--config",
+        str(configs_folder() / "smoke.toml"),
+        "--threads",
+        "1",
+        "--run-dir",
+        "made",
+        folder=tmp_path,
+    )
+    output, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, output
+    assert (
+        dataclasses.asdict(TrainConfig()).keys()
+        == load_policy(tmp_path / "made").description["training"].keys()
+    )

@@ -1,0 +1,311 @@
+"""One PPO update: its terms against numbers worked by hand, and whether it moves the policy the right way."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smear_env import PRESETS, VectorStep, observation_layout, observation_scale
+
+pytest.importorskip("torch")
+
+import torch
+
+from training.network import Network
+from training.rollout import Rollout, collect
+from training.update import Losses, UpdateSettings, explained_variance, losses, update
+
+GAMES = pytest.mark.parametrize("preset", ["four_point", "schmier"])
+SETTINGS = UpdateSettings(
+    learning_rate=3e-3,
+    entropy=0.0,
+    bid_entropy=0.0,
+    clip=0.2,
+    value_weight=0.5,
+    max_gradient_norm=0.5,
+    minibatch=64,
+    epochs=2,
+)
+
+
+def masked_rows(preset: str, rows: int) -> tuple[Network, Any, Any]:
+    """A network with strong preferences, random observations, a mask of its own for each row."""
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    network = Network(preset, (8,), PRESETS[preset].teams)
+    with torch.no_grad():
+        network.policy.weight.mul_(100)
+    observation = torch.randint(0, 2, (rows, len(network.scale)), dtype=torch.int8)
+    mask = (torch.rand(rows, network.policy.out_features) < 0.2).to(torch.int8)
+    mask[torch.arange(rows), torch.arange(rows) % mask.shape[1]] = 1
+    mask[0] = 0
+    mask[0, 5] = 1
+    return network, observation, mask
+
+
+def terms(network: Any, observation: Any, mask: Any, **changed: Any) -> Losses:
+    rows = len(mask)
+    given = {
+        "action": mask.argmax(dim=1),
+        "old_log_probability": torch.zeros(rows),
+        "advantage": torch.zeros(rows),
+        "returns": torch.zeros_like(network(observation, mask)[1]),
+        "bidding": torch.zeros(rows, dtype=torch.bool),
+        "by_chance": torch.zeros(rows, dtype=torch.bool),
+        "settings": SETTINGS,
+    }
+    return losses(network, observation, mask, **{**given, **changed})
+
+
+class Fixed(torch.nn.Module):
+    """Gives the log-probabilities and values it was made with."""
+
+    def __init__(self, probabilities: Any, values: Any) -> None:
+        super().__init__()
+        self.log_probabilities = torch.nn.Parameter(torch.tensor(probabilities).log())
+        self.values = torch.nn.Parameter(torch.tensor(values))
+
+    def forward(self, observation: Any, mask: Any) -> tuple[Any, Any]:
+        return self.log_probabilities, self.values
+
+
+def test_losses__clipped_surrogate_hand_worked() -> None:
+    # Ratios 1.5, 1.5, 0.5, 0.5 and 1 with clip 0.2: min(r A, clip(r) A).
+    network = Fixed([[0.75, 0.25], [0.75, 0.25], [0.25, 0.75], [0.25, 0.75], [0.5, 0.5]], [[0.0, 0.0]] * 5)
+    found = terms(
+        network,
+        torch.zeros(5, 1),
+        torch.ones(5, 2),
+        action=torch.zeros(5, dtype=torch.long),
+        old_log_probability=torch.full((5,), math.log(0.5)),
+        advantage=torch.tensor([1.0, -1.0, 1.0, -1.0, 3.0]),
+        returns=torch.zeros(5, 2),
+    )
+    assert found.policy.item() == pytest.approx(-(1.2 - 1.5 + 0.5 - 0.8 + 3.0) / 5)
+    assert found.clipped.item() == pytest.approx(4 / 5)
+    log = math.log
+    expected_kl = (2 * (0.5 - log(1.5)) + 2 * (-0.5 - log(0.5))) / 5
+    assert found.kl.item() == pytest.approx(expected_kl, abs=1e-6)
+    # Where the clipped side is the smaller, nothing pulls the policy further: rows 0 and 3.
+    found.policy.backward()
+    pulled = network.log_probabilities.grad[:, 0]
+    assert [bool(pull != 0) for pull in pulled] == [False, True, True, False, True]
+
+
+def test_losses__value_is_the_squared_error_of_each_team() -> None:
+    network = Fixed([[0.5, 0.5]], [[1.0, -1.0, 0.0]])
+    found = terms(
+        network,
+        torch.zeros(1, 1),
+        torch.ones(1, 2),
+        action=torch.zeros(1, dtype=torch.long),
+        old_log_probability=torch.full((1,), math.log(0.5)),
+        advantage=torch.zeros(1),
+        returns=torch.tensor([[3.0, -1.0, -2.0]]),
+    )
+    assert found.value.item() == pytest.approx(0.5 * (4 + 0 + 4) / 3)
+    assert found.total.item() == pytest.approx(SETTINGS.value_weight * found.value.item())
+    found.value.backward()
+    assert network.values.grad[0].tolist() == pytest.approx([-2 / 3, 0, 2 / 3])
+
+
+@GAMES
+def test_losses__entropy_is_exact_over_the_legal_actions_of_each_row(preset: str) -> None:
+    network, observation, mask = masked_rows(preset, 50)
+    with torch.no_grad():
+        hidden = torch.relu(network.trunk[0](observation * network.scale)).double()
+        logits = hidden @ network.policy.weight.double().T + network.policy.bias.double()
+    exact = []
+    for row, legal in zip(logits.numpy(), mask.numpy(), strict=True):
+        weights = np.exp(row[legal == 1] - row[legal == 1].max())
+        chances = weights / weights.sum()
+        exact.append(-sum(p * math.log(p) for p in chances))
+    assert exact[0] == 0
+    assert terms(network, observation, mask).entropy.item() == pytest.approx(np.mean(exact), abs=1e-5)
+
+
+@GAMES
+def test_losses__gradients_are_finite_with_one_legal_action(preset: str) -> None:
+    network, observation, mask = masked_rows(preset, 50)
+    found = terms(network, observation, mask, advantage=torch.ones(50))
+    (found.policy - found.entropy).backward()
+    assert all(torch.isfinite(p.grad).all() for p in network.parameters() if p.grad is not None)
+    network.zero_grad()
+    terms(network, observation[:1], mask[:1]).entropy.backward()
+    assert network.policy.bias.grad.abs().max() == 0
+
+
+def test_losses__bids_have_an_entropy_bonus_of_their_own() -> None:
+    network, observation, mask = masked_rows("four_point", 10)
+    bidding = torch.arange(10) < 4
+    each = [terms(network, observation[[row]], mask[[row]]).entropy.item() for row in range(10)]
+    settings = replace(SETTINGS, entropy=0.25, bid_entropy=2.0)
+    plain = terms(network, observation, mask, bidding=bidding)
+    with_bonus = terms(network, observation, mask, bidding=bidding, settings=settings)
+    expected = (2.0 * sum(each[:4]) + 0.25 * sum(each[4:])) / 10
+    assert (plain.total - with_bonus.total).item() == pytest.approx(expected, abs=1e-5)
+
+
+@GAMES
+def test_update__knows_bids_by_the_phase_in_the_observation(preset: str) -> None:
+    network = Network(preset, (4,), 2)
+    assert network.bidding_flag == observation_layout(PRESETS[preset])["phase"].start
+
+
+def test_losses__call_drawn_by_chance_teaches_values_and_no_policy() -> None:
+    network, observation, mask = masked_rows("four_point", 10)
+    by_chance = torch.arange(10) < 4
+    changed = {"advantage": torch.randn(10), "returns": torch.randn(10, 2)}
+    found = terms(network, observation, mask, by_chance=by_chance, **changed)
+    own = {name: part[4:] for name, part in changed.items()}
+    assert found.policy.item() == pytest.approx(
+        terms(network, observation[4:], mask[4:], **own).policy.item()
+    )
+    assert found.value.item() == pytest.approx(terms(network, observation, mask, **changed).value.item())
+
+
+def test_losses__illegal_actions_are_not_moved() -> None:
+    network, observation, mask = masked_rows("four_point", 50)
+    mask[:, 30:] = 0
+    mask[:, 29] = 1
+    found = terms(network, observation, mask, advantage=torch.randn(50))
+    (found.policy - found.entropy).backward()
+    assert network.policy.bias.grad[30:].abs().max() == 0
+    assert network.policy.bias.grad[:30].abs().max() > 0
+
+
+class Recording(Network):
+    """Keeps what it is asked."""
+
+    def forward(self, observation: Any, mask: Any) -> tuple[Any, Any]:
+        self.asked.append((observation.clone(), mask.clone()))
+        return super().forward(observation, mask)
+
+
+def test_update__gives_each_row_its_own_mask() -> None:
+    torch.manual_seed(0)
+    network = Recording("four_point", (8,), 2)
+    network.asked = []
+    steps, games = 16, 8
+    generator = np.random.default_rng(0)
+    shown = VectorStep(
+        np.zeros((games, len(network.scale)), np.int8),
+        np.zeros((games, 36), np.int8),
+        *[np.zeros((games, 2))] * 4,
+    )
+    rollout = Rollout.empty(steps, shown)
+    rollout.mask[:] = generator.random(rollout.mask.shape) < 0.3
+    rollout.mask[..., 0] = 1
+    rollout.observation[..., :36] = rollout.mask  # a row's mask stands in its observation
+    rollout.advantage[:] = generator.normal(size=rollout.advantage.shape)
+    settings = replace(SETTINGS, entropy=0.01, minibatch=32, epochs=3)
+    update(
+        network, torch.optim.Adam(network.parameters()), rollout, settings, torch.Generator().manual_seed(0)
+    )
+    assert len(network.asked) == 3 * 4
+    for observation, mask in network.asked:
+        assert torch.equal(observation[:, :36], mask)
+        assert len(mask.unique(dim=0)) > 16
+
+
+class Bandit:
+    """Two choices; `good` pays the team that made it, but only after the next seat has made a choice without effect.
+
+    So the seat that earns never moves last. It offers what `collect` asks of an environment.
+    """
+
+    good, bad = 2, 7
+
+    def __init__(self, preset: str, games: int) -> None:
+        rules = PRESETS[preset]
+        self.teams, self.seats, self.games = rules.teams, rules.players, games
+        self.width = len(observation_scale(rules))
+        self.actions = len(rules.action_names)
+        self.first = np.arange(games) % self.seats
+        self.chosen = np.zeros(games, np.int64)
+        self.late = False
+
+    def show(self, reward: Any, ended: Any) -> VectorStep:
+        seat = (self.first + self.late) % self.seats
+        observation = np.zeros((self.games, self.width), np.int8)
+        observation[np.arange(self.games), seat] = 1
+        observation[:, 10] = self.late
+        mask = np.zeros((self.games, self.actions), np.int8)
+        mask[:, [self.good, self.bad]] = 1
+        return VectorStep(observation, mask, seat, reward, ended, np.zeros(self.games, bool))
+
+    def reset(self) -> VectorStep:
+        return self.show(np.zeros((self.games, self.teams), np.float32), np.zeros(self.games, bool))
+
+    def step(self, actions: Any) -> VectorStep:
+        if not self.late:
+            self.chosen, self.late = actions.copy(), True
+            return self.reset()
+        gain = np.where(self.chosen == self.good, 1.0, -1.0)
+        reward = np.repeat(-gain[:, None] / (self.teams - 1), self.teams, axis=1).astype(np.float32)
+        reward[np.arange(self.games), self.first % self.teams] = gain
+        self.first, self.late = (self.first + 1) % self.seats, False
+        return self.show(reward, np.ones(self.games, bool))
+
+
+@GAMES
+def test_update__moves_every_seat_towards_what_pays_its_team(preset: str) -> None:
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    env = Bandit(preset, games=60)
+    network = Network(preset, (16,), env.teams)
+    optimizer = torch.optim.Adam(network.parameters(), lr=3e-3, eps=1e-5)
+    generator = torch.Generator().manual_seed(0)
+    shown = env.reset()
+    asked = [torch.from_numpy(part) for part in (shown.observation[: env.seats], shown.mask[: env.seats])]
+    rollout = Rollout.empty(9, shown)  # an odd number: episodes are cut off and go on
+    counts: Any = SimpleNamespace(add_deals=lambda env: None, add_bids=lambda observations, actions: None)
+    for _ in range(20):
+        shown = collect(env, network, shown, rollout, generator, 0.95, counts)
+        metrics = update(network, optimizer, rollout, SETTINGS, generator)
+    with torch.inference_mode():
+        log_probabilities, values = network(*asked)
+    chances = log_probabilities.exp()[:, Bandit.good]
+    assert chances.min() > 0.8, chances
+    assert values[:, 0].min() > 0.3  # each seat expects to gain, at its rivals' cost
+    assert metrics["loss/explained_variance"] > 0
+
+
+def test_update__sets_the_rate_and_leaves_the_rest_of_the_rollout_alone() -> None:
+    network = Network("four_point", (4,), 2)
+    optimizer = torch.optim.Adam(network.parameters(), lr=1.0)
+    env = Bandit("four_point", 32)
+    rollout = Rollout.empty(4, env.reset())
+    counts: Any = SimpleNamespace(add_deals=lambda env: None, add_bids=lambda observations, actions: None)
+    collect(env, network, env.reset(), rollout, torch.Generator().manual_seed(0), 0.95, counts)
+    before = {name: part.copy() for name, part in vars(rollout).items()}
+    update(network, optimizer, rollout, SETTINGS, torch.Generator().manual_seed(0))
+    assert optimizer.param_groups[0]["lr"] == SETTINGS.learning_rate
+    for name, part in before.items():
+        np.testing.assert_array_equal(getattr(rollout, name), part)
+
+
+@pytest.mark.parametrize(("offset", "factor", "expected"), [(0, 1, 1), (3, 1, 1), (0, 0, 0), (0, -1, -3)])
+def test_explained_variance__hand_worked(offset: float, factor: float, expected: float) -> None:
+    # Returns of the deciding team 1, 2, 3, 4; the values are that team's, in its own column.
+    returns = np.array([1.0, 2.0, 3.0, 4.0], np.float32)
+    rollout: Any = SimpleNamespace(
+        seat=np.array([[0, 1, 2, 3]]),
+        returns=np.stack([returns, -returns], axis=-1)[None],
+        value=np.full((1, 4, 2), 99, np.float32),
+    )
+    for place, seat in enumerate(rollout.seat[0]):
+        rollout.value[0, place, seat % 2] = offset + factor * returns[place]
+    assert explained_variance(rollout) == pytest.approx(expected)
+
+
+def test_explained_variance__is_0_where_nothing_varies() -> None:
+    rollout: Any = SimpleNamespace(
+        seat=np.zeros((1, 3), int), returns=np.ones((1, 3, 2)), value=np.zeros((1, 3, 2))
+    )
+    assert explained_variance(rollout) == 0
