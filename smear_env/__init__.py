@@ -5,10 +5,10 @@
 """
 
 from smear_env._data import checkpoints_folder, configs_folder
+from smear_env.aec import env, raw_env
 from smear_env.agents.base import Agent
 from smear_env.agents.policy import CheckpointError, PolicyAgent, load_policy
 from smear_env.agents.registry import agent_names, make_agent, register_agent
-from smear_env.aec import env, raw_env
 from smear_env.errors import IllegalActionError
 from smear_env.history import decode
 from smear_env.observation import (

@@ -55,7 +55,11 @@ def _sources_hash() -> str:
 def _cache_folder() -> Path:
     """A writable folder for these sources' kernels: where NUMBA_CACHE_DIR says, beside the package, or the user's."""
     user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    bases = [Path(numba.config.CACHE_DIR)] if numba.config.CACHE_DIR else [_PACKAGE / "__pycache__", user / "smear_env"]
+    bases = (
+        [Path(numba.config.CACHE_DIR)]
+        if numba.config.CACHE_DIR
+        else [_PACKAGE / "__pycache__", user / "smear_env"]
+    )
     for base in bases:
         folder = base / f"{_PREFIX}{_sources_hash()}"
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,14 @@ Float64Array = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 RecordArray = Any
 """A NumPy record array, or one of its rows inside a kernel."""
+
+if TYPE_CHECKING:
+
+    def as_int(value: Any) -> int:
+        """A number as Numba's 64-bit integer; `np.int64`, which type checkers hold to be no `int`."""
+
+else:
+    as_int = np.int64
 
 FailedBid = Literal["bid", "points"]
 HighLow = Literal["void", "in_play"]

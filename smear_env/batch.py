@@ -1,8 +1,8 @@
 """Many matches at once: the loops over the engine and the observation writer. No rule lives here.
 
-The loops run over ranges of slots and release the interpreter, so that the caller spreads them over threads. Numba's own
-`prange` does the same at twice the compilation, and its work queue aborts the process when two Python threads
-enter it.
+The loops run over ranges of slots and release the interpreter, so that the caller spreads them over threads. Numba's
+own `prange` does the same at twice the compilation, and its work queue aborts the process when two Python
+threads enter it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from smear_env._jit import kernel
-from smear_env._typing import BoolArray, Float32Array, Int8Array, Int64Array, RecordArray
+from smear_env._typing import BoolArray, Float32Array, Int8Array, Int64Array, RecordArray, as_int
 from smear_env.engine.deal import start_match
 from smear_env.engine.legal import count_legal
 from smear_env.engine.state import OVER, SCORED
@@ -135,7 +135,9 @@ def add_reward(t: RecordArray, s: RecordArray, mode: int, reward: Float32Array) 
 
 
 @kernel
-def act(t: RecordArray, s: RecordArray, action: int, mode: int, reward: Float32Array, deal: RecordArray) -> bool:
+def act(
+    t: RecordArray, s: RecordArray, action: int, mode: int, reward: Float32Array, deal: RecordArray
+) -> bool:
     """One action of one game; returns whether it finished a deal."""
     deals_before = s.deals
     step(t, s, action)
@@ -201,14 +203,14 @@ def step_games(
         if actions[i] == RESTART:
             open_game(t, s, setups[i], s.game)
         elif actions[i] != SHOW:
-            mover = np.int64(s.turn)
+            mover = as_int(s.turn)
             out.deal_ended[i] = act(t, s, actions[i], mode, reward, out.deals[i])
             if skip_forced and skip_forced_moves(t, s, mask, mode, reward, out.deals[i]):
                 out.deal_ended[i] = True
             if s.phase == OVER:
                 out.truncated[i] = s.truncated != 0
                 out.terminated[i] = s.truncated == 0
-                viewer = mover if setups[i].viewer == LAST_MOVER else np.int64(setups[i].viewer)
+                viewer = mover if setups[i].viewer == LAST_MOVER else as_int(setups[i].viewer)
                 write_observation(t, s, viewer, view.observation[0], options, bits, out.final_observation[i])
                 write_state(t, s, view.state[0], options, bits, out.final_state[i])
                 open_game(t, s, setups[i], s.game + len(states))
@@ -216,7 +218,7 @@ def step_games(
             # After a deal a forced move is impossible, and then this does nothing.
             skip_forced_moves(t, s, mask, mode, reward, out.deals[i])
         out.seat[i] = s.turn
-        write_observation(t, s, np.int64(s.turn), view.observation[0], options, bits, out.observation[i])
+        write_observation(t, s, as_int(s.turn), view.observation[0], options, bits, out.observation[i])
         write_mask(t, s, mask)
 
 

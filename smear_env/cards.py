@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from smear_env._jit import kernel
+from smear_env._typing import as_int
 
 JOKER_NAME = "JK"
 MAX_CARDS = 64
@@ -46,7 +47,7 @@ def count(cards: np.uint64) -> int:
     x = cards - ((cards >> np.uint64(1)) & _PAIRS)
     x = (x & _NIBBLE_PAIRS) + ((x >> np.uint64(2)) & _NIBBLE_PAIRS)
     x = (x + (x >> np.uint64(4))) & _NIBBLES
-    return np.int64((x * _BYTES) >> np.uint64(56))
+    return as_int((x * _BYTES) >> np.uint64(56))
 
 
 @kernel

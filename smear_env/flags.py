@@ -1,7 +1,7 @@
 """Flags gathered as bits and written eight at a time; the one place that stores whole words into `int8` vectors.
 
-A vector begins with all its flags, so that flag `i` of the vector is bit `i` of a short scratch array: pieces are placed
-with shifts, and each byte of the scratch becomes eight `int8` entries through a table of 256 words.
+A vector begins with all its flags, so that flag `i` of the vector is bit `i` of a short scratch array: pieces are
+placed with shifts, and each byte of the scratch becomes eight `int8` entries through a table of 256 words.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _IN_WORD = np.uint64(63)
 _WORD_BITS = np.uint64(64)
 
 _EXPANDED = (
-    np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little").view(np.uint64).reshape(256)
+    np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+    .view(np.uint64)
+    .reshape(256)
 )
 """[256] uint64: eight bytes, each one bit of the index."""
 

@@ -19,7 +19,7 @@ from typing import Any, get_args
 import numpy as np
 
 from smear_env._jit import kernel
-from smear_env._typing import AllPass, Ending, Float32Array, GameTie, Int8Array, RecordArray
+from smear_env._typing import AllPass, Ending, Float32Array, GameTie, Int8Array, RecordArray, as_int
 from smear_env.cards import drop_lowest, has, lowest
 from smear_env.engine.legal import legal_sets
 from smear_env.engine.state import PHASE_NAMES
@@ -59,9 +59,28 @@ OFFSETS_DTYPE = np.dtype(
     [
         (name, np.int64)
         for name in (
-            *("hand", "taken", "discarded", "discard_order", "unseen", "stock", "trick", "played", "trick_of"),
+            *(
+                "hand",
+                "taken",
+                "discarded",
+                "discard_order",
+                "unseen",
+                "stock",
+                "trick",
+                "played",
+                "trick_of",
+            ),
             *("bids", "bid", "bidder", "dealer", "turn", "leader", "trump", "phase", "voids", "exchanged"),
-            *("tricks_done", "card_points", "captured", "scores", "to_target", "options", "team_slots", "flag_count"),
+            *(
+                "tricks_done",
+                "card_points",
+                "captured",
+                "scores",
+                "to_target",
+                "options",
+                "team_slots",
+                "flag_count",
+            ),
         )
     ]
 )
@@ -120,7 +139,12 @@ def _public_flags(rules: Rules) -> _Pieces:
         ("trump", (suits,), "the trump suit; all 0 until shown or named", 1),
         ("phase", (len(PHASE_NAMES),), "one of " + ", ".join(PHASE_NAMES), 1),
         ("voids", (seats, suits), "the seat has shown that it holds none of the suit", 1),
-        ("captured", (team_slots(rules), len(scoring)), f"scoring trumps taken in tricks: {', '.join(scoring)}", 1),
+        (
+            "captured",
+            (team_slots(rules), len(scoring)),
+            f"scoring trumps taken in tricks: {', '.join(scoring)}",
+            1,
+        ),
     ]
 
 
@@ -162,7 +186,12 @@ def observation_layout(rules: Rules) -> Mapping[str, Piece]:
         ("unseen", cards, "cards this seat has not seen: in other hands, the stock or other discards", 1),
     ]
     numbers: _Pieces = [
-        ("discard_order", cards, "own discards: 1 the first thrown, 2 the next ...; 0 others", _most_discards(rules)),
+        (
+            "discard_order",
+            cards,
+            "own discards: 1 the first thrown, 2 the next ...; 0 others",
+            _most_discards(rules),
+        ),
     ]
     return _layout(flags + _public_flags(rules) + numbers + _public_numbers(rules))
 
@@ -177,8 +206,18 @@ def state_layout(rules: Rules) -> Mapping[str, Piece]:
         ("discarded", (seats, cards), "cards each seat threw", 1),
     ]
     numbers: _Pieces = [
-        ("discard_order", (cards,), "place among its seat's discards, from 1; 0 others", _most_discards(rules)),
-        ("stock", (cards,), "cards still in the stock: 1 the next to be drawn, 2 ...; 0 others", PRESETS[rules.name].stock_size or 1),
+        (
+            "discard_order",
+            (cards,),
+            "place among its seat's discards, from 1; 0 others",
+            _most_discards(rules),
+        ),
+        (
+            "stock",
+            (cards,),
+            "cards still in the stock: 1 the next to be drawn, 2 ...; 0 others",
+            PRESETS[rules.name].stock_size or 1,
+        ),
     ]
     return _layout(flags + _public_flags(rules) + numbers + _public_numbers(rules))
 
@@ -191,7 +230,9 @@ def vector_size(layout: Mapping[str, Piece]) -> int:
 def layout_hash(rules: Rules) -> str:
     """16 hex digits that change whenever observation layout, scale or action names change."""
     pieces = [(p.name, p.start, p.shape, p.largest) for p in observation_layout(rules).values()]
-    return hashlib.sha256(repr((pieces, tuple(option_values(rules)), rules.action_names)).encode()).hexdigest()[:16]
+    return hashlib.sha256(
+        repr((pieces, tuple(option_values(rules)), rules.action_names)).encode()
+    ).hexdigest()[:16]
 
 
 @lru_cache(maxsize=256)
@@ -252,7 +293,7 @@ def write_observation(
     t: RecordArray, s: RecordArray, seat: int, at: RecordArray, options: Int8Array, bits: Any, out: Int8Array
 ) -> None:
     """Write the view of `seat` over all of `out`, [d] int8; `bits` is scratch."""
-    cards = np.int64(t.cards)
+    cards = as_int(t.cards)
     seen = s.hand[seat] | s.taken[seat] | s.discarded[seat]
     for other in range(t.players):
         seen |= s.played[other] | s.trick[other]
@@ -276,7 +317,7 @@ def write_state(
     t: RecordArray, s: RecordArray, at: RecordArray, options: Int8Array, bits: Any, out: Int8Array
 ) -> None:
     """Write the full information over all of `out`, [s] int8, seats absolute; `bits` is scratch."""
-    cards = np.int64(t.cards)
+    cards = as_int(t.cards)
     clear_flags(bits)
     for seat in range(t.players):
         place(bits, at.hand + seat * cards, s.hand[seat])
@@ -294,17 +335,17 @@ def write_state(
 @kernel
 def place_public(t: RecordArray, s: RecordArray, seat: int, at: RecordArray, bits: Any) -> None:
     """Place the flags that every seat knows, seats and teams counted from `seat`."""
-    cards = np.int64(t.cards)
-    players = np.int64(t.players)
-    suits = np.int64(t.suits)
-    levels = np.int64(t.max_bid) - t.min_bid + 1
+    cards = as_int(t.cards)
+    players = as_int(t.players)
+    suits = as_int(t.suits)
+    levels = as_int(t.max_bid) - t.min_bid + 1
     for relative in range(players):
         other = seat + relative
         if other >= players:
             other -= players
         place(bits, at.trick + relative * cards, s.trick[other])
         place(bits, at.played + relative * cards, s.played[other])
-        said = np.int64(s.bids[other])
+        said = as_int(s.bids[other])
         if said >= 0:
             place(bits, at.bids + relative * (1 + levels) + (0 if said == 0 else 1 + said - t.min_bid), _ONE)
         for suit in range(suits):
@@ -327,7 +368,7 @@ def place_public(t: RecordArray, s: RecordArray, seat: int, at: RecordArray, bit
 @kernel
 def place_captured(t: RecordArray, s: RecordArray, seat: int, at: RecordArray, bits: Any) -> None:
     """Place which scoring trumps each team has taken in tricks, own team first."""
-    scoring = np.int64(t.points) - 1
+    scoring = as_int(t.points) - 1
     for slot in range(t.teams):
         won = s.won[(seat + slot) % t.teams]
         start = at.captured + slot * scoring
@@ -345,8 +386,8 @@ def write_numbers(
     t: RecordArray, s: RecordArray, seat: int, at: RecordArray, options: Int8Array, out: Int8Array
 ) -> None:
     """Write the numbers that every seat knows, slots of absent teams 0."""
-    players = np.int64(t.players)
-    copy_bytes(s.trick_of, np.int64(t.cards), out, at.trick_of)
+    players = as_int(t.players)
+    copy_bytes(s.trick_of, as_int(t.cards), out, at.trick_of)
     for relative in range(players):
         out[at.exchanged + relative] = s.exchanged[(seat + relative) % players]
     out[at.tricks_done] = s.trick_number
@@ -363,8 +404,8 @@ def write_numbers(
 def write_mask(t: RecordArray, s: RecordArray, out: Int8Array) -> None:
     """Write the legal actions of the seat to act over all of `out`, [n] int8; all 0 after the end."""
     cards, calls = legal_sets(t, s)
-    expand_one(cards, np.int64(t.cards), out, 0)
-    expand_one(calls, len(out) - np.int64(t.cards), out, np.int64(t.cards))
+    expand_one(cards, as_int(t.cards), out, 0)
+    expand_one(calls, len(out) - as_int(t.cards), out, as_int(t.cards))
 
 
 @kernel

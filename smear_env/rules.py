@@ -125,7 +125,8 @@ class Rules:
 
     def options(self) -> dict[str, Any]:
         """Fields that differ from the preset of this name, and `stock_to_bidder` where the bidder leads
-        without naming trump (RULES: always given for `four_point`); the `options` of a transcript."""
+        without naming trump, as a transcript's `options` has it: always given for `four_point`.
+        """
         preset = PRESETS[self.name]
         changed = {
             field.name: getattr(self, field.name)
@@ -164,7 +165,9 @@ class Rules:
         if not order or min(order) < 0 or sorted(set(order)) != order:
             raise ValueError(f"ranks={self.ranks!r} must rise within {_RANK_ORDER}")
         if len(self.card_names) > MAX_CARDS:
-            raise ValueError(f"suits={self.suits!r} and ranks={self.ranks!r} make more than {MAX_CARDS} cards")
+            raise ValueError(
+                f"suits={self.suits!r} and ranks={self.ranks!r} make more than {MAX_CARDS} cards"
+            )
         if self.players % self.teams:
             raise ValueError(f"players={self.players} is not divisible by teams={self.teams}")
         if self.stock_size < 0:
@@ -190,7 +193,9 @@ class Rules:
                 f"({' '.join(self.point_names)}) with ranks={self.ranks!r}, joker={self.joker}"
             )
         if self.game_tie == "non_bidder" and self.teams != 2:
-            raise ValueError(f"game_tie='non_bidder' names no team with teams={self.teams}; it needs two teams")
+            raise ValueError(
+                f"game_tie='non_bidder' names no team with teams={self.teams}; it needs two teams"
+            )
         if self.lead_trump_first and not self.trump_named:
             raise ValueError("lead_trump_first=True means nothing with trump_named=False: the lead is trump")
 
@@ -213,7 +218,9 @@ class Rules:
         if self.exchange_exactly and not self.exchange:
             raise ValueError("exchange_exactly=True means nothing with exchange=0")
         if self.exchange and not self.trump_named:
-            raise ValueError(f"exchange={self.exchange} needs trump_named=True: only non-trumps are exchanged")
+            raise ValueError(
+                f"exchange={self.exchange} needs trump_named=True: only non-trumps are exchanged"
+            )
         if self.exchange > self.hand_size:
             raise ValueError(f"exchange={self.exchange} is more than hand_size={self.hand_size}")
         if self.exchange * (self.players - 1) > self.stock_size:
@@ -296,10 +303,14 @@ def make_rules(name: str | Rules, **options: Any) -> Rules:
     elif name in PRESETS:
         preset = PRESETS[name]
     else:
-        raise ValueError(f"rules={name!r} is not a preset: choose one of {', '.join(PRESETS)}, or pass a Rules")
+        raise ValueError(
+            f"rules={name!r} is not a preset: choose one of {', '.join(PRESETS)}, or pass a Rules"
+        )
     unknown = sorted(set(options) - set(_HINTS))
     if unknown:
-        raise ValueError(f"{preset.name} has no option {', '.join(map(repr, unknown))}; known: {', '.join(_HINTS)}")
+        raise ValueError(
+            f"{preset.name} has no option {', '.join(map(repr, unknown))}; known: {', '.join(_HINTS)}"
+        )
     if "name" in options:
         raise ValueError("name is not an option: it is the preset's")
     return dataclasses.replace(preset, **options)

@@ -11,6 +11,7 @@ import numpy as np
 from smear_env._typing import Int8Array, Int64Array
 from smear_env.engine.deal import DRAWN
 from smear_env.rules import MAX_SEATS, Rules
+from smear_env.vector import is_integer
 
 LOWEST_SCORE = -10_000
 
@@ -69,12 +70,8 @@ def _refuse_unknown(where: str, given: Mapping[str, Any], known: Sequence[str]) 
         raise ValueError(f"{where}: unknown {', '.join(map(repr, unknown))}; known: {', '.join(known)}")
 
 
-def _is_int(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
 def _read_dealer(dealer: Any, rules: Rules) -> int:
-    if not _is_int(dealer) or not 0 <= dealer < rules.players:
+    if not is_integer(dealer) or not 0 <= dealer < rules.players:
         raise ValueError(f"dealer={dealer!r} must be a seat 0..{rules.players - 1}")
     return int(dealer)
 
@@ -82,7 +79,7 @@ def _read_dealer(dealer: Any, rules: Rules) -> int:
 def _read_game(game: Any) -> int | None:
     if game is None:
         return None
-    if not _is_int(game) or not 0 <= game < 2**63:
+    if not is_integer(game) or not 0 <= game < 2**63:
         raise ValueError(f"game={game!r} must be an integer from 0 on")
     return int(game)
 
@@ -95,7 +92,7 @@ def _read_scores(scores: Any, rules: Rules) -> Int64Array:
         values = list(scores)
     except TypeError:
         values = []
-    if len(values) != rules.teams or not all(map(_is_int, values)):
+    if len(values) != rules.teams or not all(map(is_integer, values)):
         raise ValueError(f"scores={scores!r} must be {rules.teams} integers, one for each team")
     if not all(LOWEST_SCORE <= value < rules.target for value in values):
         raise ValueError(

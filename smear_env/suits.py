@@ -2,8 +2,8 @@
 
 The trump suit comes first once it is known, otherwise the suit in which the own hand is best; the others follow by the
 own hand. Where there are bowers the second suit is the first one's colour, and the last two the other colour, since a
-renaming must keep colours together. A network that sees positions in this order learns each once, and finds trump always
-in the same place.
+renaming must keep colours together. A network that sees positions in this order learns each once, and finds trump
+always in the same place.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def order_suits(observations: Int8Array, masks: Int8Array, rules: Rules) -> InOr
     ranks, bowers = len(rules.ranks), rules.bowers
     starts = (layout["trump"].start, layout["hand"].start, layout["unseen"].start)
     _find_orders(np.ascontiguousarray(observations), *starts, ranks, bowers, order)
-    _rearrange(np.ascontiguousarray(observations), in_observation.starts, in_observation.block, order, observation)
+    _rearrange(
+        np.ascontiguousarray(observations), in_observation.starts, in_observation.block, order, observation
+    )
     _rearrange(np.ascontiguousarray(masks), in_mask.starts, in_mask.block, order, mask)
     return InOrder(observation, mask, order)
 
@@ -63,7 +65,9 @@ def original_actions(actions: Int64Array, order: Int64Array, rules: Rules) -> In
     """Action ids [B] chosen among suits in `order` [B, suits], as ids of the positions as they were."""
     renamed = np.take_along_axis(_action_table(rules)[:, actions].T, order, axis=1)
     place = _action_place(rules)[actions]
-    return np.where(place < 0, actions, np.take_along_axis(renamed, np.maximum(place, 0)[:, None], axis=1)[:, 0])
+    return np.where(
+        place < 0, actions, np.take_along_axis(renamed, np.maximum(place, 0)[:, None], axis=1)[:, 0]
+    )
 
 
 def original_columns(values: np.ndarray, order: Int64Array, rules: Rules) -> np.ndarray:
@@ -80,8 +84,14 @@ def original_columns(values: np.ndarray, order: Int64Array, rules: Rules) -> np.
 def _groups(rules: Rules) -> tuple[_Groups, _Groups]:
     layout, ranks, suits = observation_layout(rules), len(rules.ranks), len(rules.suits)
     cards = len(rules.card_names)
-    groups = [(start, ranks) for name in _CARD_PIECES for start in _rows(layout[name].start, layout[name].size, cards)]
-    groups += [(start, 1) for name in _SUIT_PIECES for start in _rows(layout[name].start, layout[name].size, suits)]
+    groups = [
+        (start, ranks)
+        for name in _CARD_PIECES
+        for start in _rows(layout[name].start, layout[name].size, cards)
+    ]
+    groups += [
+        (start, 1) for name in _SUIT_PIECES for start in _rows(layout[name].start, layout[name].size, suits)
+    ]
     actions = [(0, ranks)]
     if rules.trump_named:
         actions.append((rules.action_names.index(f"trump:{rules.suits[0]}"), 1))
@@ -151,7 +161,9 @@ def _find_orders(
 
 
 @kernel
-def _rearrange(source: Int8Array, starts: Int64Array, block: Int64Array, order: Int64Array, out: Int8Array) -> None:
+def _rearrange(
+    source: Int8Array, starts: Int64Array, block: Int64Array, order: Int64Array, out: Int8Array
+) -> None:
     """Copy rows, each group's blocks in the order of the row's suits."""
     rows, width = source.shape
     suits = order.shape[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,7 +17,15 @@ from smear_env.engine.deal import DRAWN
 from smear_env.engine.state import new_states
 from smear_env.engine.tables import compile_tables
 from smear_env.errors import IllegalActionError
-from smear_env.observation import layout_hash, observation_layout, offsets, option_row, scratch, state_layout, vector_size
+from smear_env.observation import (
+    layout_hash,
+    observation_layout,
+    offsets,
+    option_row,
+    scratch,
+    state_layout,
+    vector_size,
+)
 from smear_env.rules import MAX_SEATS, Rules, make_rules
 
 Episode = Literal["match", "deal"]
@@ -73,7 +82,7 @@ class SelfPlayVectorEnv:
 
     Args:
         num_games: N.
-        rules: a preset name, a `Rules`, or one `Rules` for each game, all of one preset and layout.
+        rules: a preset name, a `Rules`, or one of these for each game, all of one preset and layout.
         seed: of the deals; drawn at random if None. `reset(seed=...)` replaces it.
         episode: "match", or "deal" for episodes of one deal, passed out or scored.
         reward: "match" (1 to the winner of a match, -1/(teams-1) to others), "points" (each deal's own
@@ -96,7 +105,7 @@ class SelfPlayVectorEnv:
     def __init__(
         self,
         num_games: int,
-        rules: str | Rules | Sequence[Rules] = "four_point",
+        rules: str | Rules | Sequence[str | Rules] = "four_point",
         *,
         seed: int | None = None,
         episode: Episode = "match",
@@ -108,14 +117,11 @@ class SelfPlayVectorEnv:
         threads: int = 1,
         copy: bool = False,
     ) -> None:
-        if num_games < 1:
-            raise ValueError(f"num_games={num_games} must be at least 1")
+        for name, value in (("num_games", num_games), ("max_deals", max_deals), ("threads", threads)):
+            if not is_integer(value) or not 1 <= value < 2**31:
+                raise ValueError(f"{name}={value!r} must be a whole number from 1 on, below 2**31")
         if episode not in ("match", "deal"):
             raise ValueError(f"episode={episode!r} must be 'match' or 'deal'")
-        if max_deals < 1:
-            raise ValueError(f"max_deals={max_deals} must be at least 1")
-        if threads < 1:
-            raise ValueError(f"threads={threads} must be at least 1")
         per_game, distinct = _rules_by_game(rules, num_games)
         self.rules = distinct[0]
         """The rules of the first game; layouts and actions are the same in all."""
@@ -139,7 +145,9 @@ class SelfPlayVectorEnv:
         self._set_dealers(dealers)
         self._set_scores(start_scores)
         self._view = batch.View(
-            offsets(self.rules), offsets(self.rules, full=True), np.stack([option_row(one) for one in distinct])
+            offsets(self.rules),
+            offsets(self.rules, full=True),
+            np.stack([option_row(one) for one in distinct]),
         )
         self._states = new_states(num_games)
         self._seed = check_seed(seed)
@@ -148,18 +156,22 @@ class SelfPlayVectorEnv:
 
     @property
     def final_observation(self) -> Int8Array:
+        """[N, d] int8, the last view of the episodes that have just ended."""
         return self._hand_out(self._out.final_observation)
 
     @property
     def final_state(self) -> Int8Array:
+        """[N, s] int8, the full information at their end."""
         return self._hand_out(self._out.final_state)
 
     @property
     def deal_ended(self) -> BoolArray:
+        """[N] bool, whether this step finished a deal."""
         return self._hand_out(self._out.deal_ended)
 
     @property
     def deals(self) -> RecordArray:
+        """[N] record array, the last finished deal of each slot."""
         return self._hand_out(self._out.deals)
 
     def reset(self, *, seed: int | None = None) -> VectorStep:
@@ -193,7 +205,7 @@ class SelfPlayVectorEnv:
         return full
 
     def snapshot(self) -> dict[str, Any]:
-        """Everything that `restore` needs to go on in another process: plain arrays, [N, bytes] uint8 and [1] uint64."""
+        """Everything that `restore` needs in another process, plain arrays: [N, bytes] uint8 and [1] uint64."""
         return {
             "states": self._states.view(np.uint8).reshape(self.num_games, -1).copy(),
             "seed": np.array([self._seed], np.uint64),
@@ -215,15 +227,22 @@ class SelfPlayVectorEnv:
         return self._result()
 
     def set_viewers(self, seats: Any) -> None:
-        """See final observations from these seats, [N] or one; -1 is the seat that acted last."""
-        self._setups.viewer = seats
+        """See final observations from these seats, [N] or one; -1 is the seat that acted last; else ValueError."""
+        given = _integers("seats", seats)
+        if given.shape not in ((), (self.num_games,)) or np.any((given < -1) | (given >= self.rules.players)):
+            raise ValueError(
+                f"seats={seats!r} must be -1..{self.rules.players - 1}, one or one for each game"
+            )
+        self._setups.viewer = given
 
     def _advance(self, actions: Any, *, hold: bool) -> VectorStep:
         if self._games is None:
             raise RuntimeError("call reset() before step()")
-        chosen = np.ascontiguousarray(actions, dtype=np.int64)
+        chosen = np.ascontiguousarray(_integers("actions", actions), dtype=np.int64)
         if chosen.shape != (self.num_games,):
-            raise ValueError(f"actions of shape {chosen.shape}, expected ({self.num_games},): one for each game")
+            raise ValueError(
+                f"actions of shape {chosen.shape}, expected ({self.num_games},): one for each game"
+            )
         offender = batch.first_illegal(self._out.mask, chosen, hold)
         if offender >= 0:
             names = self.rules.action_names
@@ -241,7 +260,9 @@ class SelfPlayVectorEnv:
         for i in np.flatnonzero(self._out.deal_ended):
             deal = self._out.deals[i]
             teams = int(self._team_counts[self._setups.rules[i]])
-            self._out.reward[i, :teams] += call_reward(reward, deal.scores_before, deal.scores, deal.dealer, teams)
+            self._out.reward[i, :teams] += call_reward(
+                reward, deal.scores_before, deal.scores, deal.dealer, teams
+            )
 
     def _result(self) -> VectorStep:
         out = self._out
@@ -253,14 +274,15 @@ class SelfPlayVectorEnv:
 
     def _run(self, actions: Int64Array) -> None:
         """Step every slot, the slots in equal ranges on the threads."""
-        shared = (self._tables, self._setups, self._states, actions, self._mode, self._skip_forced, self._view, self._out)
+        games = (self._tables, self._setups, self._states)
+        shared = (*games, actions, self._mode, self._skip_forced, self._view, self._out)
         if self._pool is None:
             batch.step_games(*shared, 0, self.num_games)
             return
         bounds = np.linspace(0, self.num_games, self._threads + 1).astype(int)
         others = [
             self._pool.submit(batch.step_games, *shared, int(start), int(stop))
-            for start, stop in zip(bounds[1:-1], bounds[2:], strict=True)
+            for start, stop in pairwise(bounds[1:])
         ]
         batch.step_games(*shared, 0, int(bounds[1]))
         for other in others:
@@ -291,9 +313,11 @@ class SelfPlayVectorEnv:
                 raise ValueError(f"dealers={dealers!r} must be 'drawn' or seats")
             self._setups.dealer = DRAWN
             return
-        seats = np.asarray(dealers)
+        seats = _integers("dealers", dealers)
         if seats.shape not in ((), (self.num_games,)) or np.any((seats < 0) | (seats >= self.rules.players)):
-            raise ValueError(f"dealers={dealers!r} must be one seat 0..{self.rules.players - 1}, or one for each game")
+            raise ValueError(
+                f"dealers={dealers!r} must be one seat 0..{self.rules.players - 1}, or one for each game"
+            )
         self._setups.dealer = seats
 
     def _set_scores(self, scores: Any) -> None:
@@ -302,35 +326,52 @@ class SelfPlayVectorEnv:
                 raise ValueError(f"start_scores={scores!r} must be 'zero', 'drawn' or scores by team")
             self._setups.draw_scores = scores == "drawn"
             return
-        given = np.asarray(scores)
+        given = _integers("start_scores", scores)
         if given.shape not in ((self.teams,), (self.num_games, self.teams)):
             raise ValueError(f"start_scores of shape {given.shape}, expected [teams] or [games, teams]")
         if np.any(given >= self.rules.target) or np.any(given < -10_000):
-            raise ValueError(f"start_scores={scores!r} must lie below target={self.rules.target} and above -10000")
+            raise ValueError(
+                f"start_scores={scores!r} must lie below target={self.rules.target} and above -10000"
+            )
         self._setups.scores[:, : self.teams] = given
+
+
+def _integers(name: str, values: Any) -> Any:
+    """The values as an integer array; ValueError names an argument of another kind, since 2.7 is no action or seat."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"{name}={values!r} must be integers")
+    return array
+
+
+def is_integer(value: object) -> bool:
+    """Whether a value is an integer of Python or NumPy, and no bool."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def check_seed(seed: int | None) -> int:
     """A seed in 0..2**64-1, drawn from the operating system if None; ValueError otherwise."""
     if seed is None:
         return secrets.randbits(64)
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
+    if not is_integer(seed) or not 0 <= seed < 2**64:
         raise ValueError(f"seed={seed!r} must be an integer in 0..2**64-1")
     return int(seed)
 
 
-def _rules_by_game(rules: str | Rules | Sequence[Rules], num_games: int) -> tuple[Int64Array, list[Rules]]:
+def _rules_by_game(
+    rules: str | Rules | Sequence[str | Rules], num_games: int
+) -> tuple[Int64Array, list[Rules]]:
     """Row of the distinct rules for each game, and the distinct rules."""
     if isinstance(rules, str | Rules):
         return np.zeros(num_games, np.int64), [make_rules(rules)]
     if len(rules) != num_games:
         raise ValueError(f"{len(rules)} rules for {num_games} games: give one, or one for each game")
-    distinct = list(dict.fromkeys(rules))
+    distinct = list(dict.fromkeys(map(make_rules, rules)))
     odd = [one for one in distinct if layout_hash(one) != layout_hash(distinct[0])]
     if odd:
         raise ValueError(f"rules of {distinct[0].name} and {odd[0]} have different observations or actions")
     row = {one: index for index, one in enumerate(distinct)}
-    return np.array([row[one] for one in rules], np.int64), distinct
+    return np.array([row[make_rules(one)] for one in rules], np.int64), distinct
 
 
 __all__ = ["MAX_SEATS", "Episode", "Reward", "RewardFunction", "SelfPlayVectorEnv", "VectorStep"]

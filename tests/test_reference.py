@@ -142,9 +142,7 @@ def test_match__is_truncated_at_the_limit_on_deals() -> None:
     assert not match.needs_deal
 
 
-@pytest.mark.parametrize(
-    ("all_pass", "dealer"), [("same_dealer", 3), ("next_dealer", 0), ("dealer_bids", 3)]
-)
+@pytest.mark.parametrize(("all_pass", "dealer"), [("same_dealer", 3), ("next_dealer", 0), ("dealer_bids", 3)])
 def test_auction__everybody_passes(all_pass: str, dealer: int) -> None:
     game = options("four_point", all_pass=all_pass)
     match = Match(game, dealer=3, max_deals=2)
@@ -175,9 +173,7 @@ FOUR_HANDS = ["AS JS 7S 8H 9H TH", "KS QH KH AH 7C 8C", "9S TS QS AC KC QC", "AD
 
 @pytest.mark.parametrize("may_trump", [True, False])
 def test_voids__a_chosen_trump_shows_nothing(may_trump: bool) -> None:
-    match = started(
-        options("four_point", stock_to_bidder=0, may_trump=may_trump), FOUR_HANDS, 0, "4"
-    )
+    match = started(options("four_point", stock_to_bidder=0, may_trump=may_trump), FOUR_HANDS, 0, "4")
     for name in ["AS", "KS", "9S", "AD"]:
         match.act(name)
     assert match.voids == [set(), set(), set(), {"S"}]
@@ -274,9 +270,7 @@ def test_cap__stops_the_score_of_a_non_bidding_team(scores: list[int], after: li
         ({"ending": "made_bid"}, True, [14, 17], None),
     ],
 )
-def test_match__is_won(
-    changes: dict[str, Any], made: bool, scores: list[int], winner: int | None
-) -> None:
+def test_match__is_won(changes: dict[str, Any], made: bool, scores: list[int], winner: int | None) -> None:
     assert match_winner(options("four_point", **changes), 2, made, scores) == winner
 
 

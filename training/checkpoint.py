@@ -83,22 +83,30 @@ def load_resume(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise CheckpointError(f"{path}: field 'format' is not {RESUME_FORMAT!r}")
     for field, kind in (("tensors", str), ("tensors_sha256", str), ("updates", int), ("config", dict)):
         if not isinstance(description.get(field), kind):
-            raise CheckpointError(f"{path}: field {field!r} is {description.get(field)!r}, expected {kind.__name__}")
+            raise CheckpointError(
+                f"{path}: field {field!r} is {description.get(field)!r}, expected {kind.__name__}"
+            )
     tensors = folder / Path(description["tensors"]).name
     try:
         content = tensors.read_bytes()
         loaded = load_tensors(content)
     except (OSError, ValueError, SafetensorError) as error:
-        raise CheckpointError(f"{tensors}, field 'tensors' of {RESUME}: not readable as safetensors: {error}") from error
+        raise CheckpointError(
+            f"{tensors}, field 'tensors' of {RESUME}: not readable as safetensors: {error}"
+        ) from error
     if hashlib.sha256(content).hexdigest() != description["tensors_sha256"]:
-        raise CheckpointError(f"{tensors}: differs from field 'tensors_sha256' of {RESUME}: the file is damaged")
+        raise CheckpointError(
+            f"{tensors}: differs from field 'tensors_sha256' of {RESUME}: the file is damaged"
+        )
     return loaded, description
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
     """Adam's state by name, `optimizer.PARAMETER.NAME`."""
     state = optimizer.state_dict()["state"]
-    return {f"optimizer.{index}.{key}": value for index, slots in state.items() for key, value in slots.items()}
+    return {
+        f"optimizer.{index}.{key}": value for index, slots in state.items() for key, value in slots.items()
+    }
 
 
 def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
@@ -115,7 +123,9 @@ def commit() -> str:
     """The commit of the source, `+` behind it where files differ from it; "unknown" outside a checkout."""
     command = ["git", "describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*"]
     try:
-        done = subprocess.run(command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=10, check=True)
+        done = subprocess.run(
+            command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=10, check=True
+        )
     except (OSError, subprocess.SubprocessError):
         return "unknown"
     return done.stdout.strip()
@@ -137,11 +147,16 @@ def _file_name(stem: str, number: int, content: bytes) -> str:
     return f"{stem}-{number}-{hashlib.sha256(content).hexdigest()[:8]}.safetensors"
 
 
-def _replace(folder: Path, name: str, content: bytes, description_name: str, description: dict[str, Any]) -> None:
+def _replace(
+    folder: Path, name: str, content: bytes, description_name: str, description: dict[str, Any]
+) -> None:
     write_atomically(folder / name, content)
     text = json.dumps(description, indent=1, sort_keys=True)
     write_atomically(folder / description_name, text.encode())
-    stem = name.split("-")[0]
-    for old in (*folder.glob(f"{stem}-*.safetensors"), *folder.glob(f".{stem}*")):  # and what a kill left half written
+    stem = name.split("-", maxsplit=1)[0]
+    for old in (
+        *folder.glob(f"{stem}-*.safetensors"),
+        *folder.glob(f".{stem}*"),
+    ):  # and what a kill left half written
         if old.name != name:
             old.unlink(missing_ok=True)

@@ -32,7 +32,7 @@ def parse(arguments: list[str]) -> tuple[TrainConfig, bool]:
     default = load_config(path) if known.config or path.is_file() else TrainConfig()
 
     def combined(
-        files: tyro.conf.OmitArgPrefixes[Files] = Files(),  # noqa: B008  a frozen value, tyro's way to give defaults
+        files: tyro.conf.OmitArgPrefixes[Files] = Files(),
         run: tyro.conf.OmitArgPrefixes[TrainConfig] = default,
     ) -> tuple[TrainConfig, bool]:
         """Train a policy by self-play PPO, evaluate it, and leave a checkpoint that loads as an opponent."""

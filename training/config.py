@@ -10,7 +10,7 @@ import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from smear_env import PRESETS, Rules, layout_hash, make_rules
 
@@ -82,28 +82,24 @@ class TrainConfig:
         for name, hint in get_type_hints(TrainConfig).items():
             if hint is float and not math.isfinite(getattr(self, name)):
                 raise ValueError(f"{name}={getattr(self, name)} must be a finite number")
-        for name in ("total_decisions", "games", "steps", "minibatch", "epochs", "threads"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
-        for name in ("seed", "evaluate_pairs", "stop_after", "entropy", "bid_entropy", "final_entropy", "value_weight"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name}={getattr(self, name)} must not be negative")
+        for names, low, high in _RANGES:
+            for name in names.split():
+                if not low <= getattr(self, name) <= high:
+                    raise ValueError(f"{name}={getattr(self, name)} is outside {low:g}..{high:g}")
         if self.seed >= 2**63:
             raise ValueError(f"seed={self.seed} must be below 2**63")
         if self.device.partition(":")[0] not in ("cpu", "cuda"):
             raise ValueError(f"device={self.device!r} must be cpu or cuda")
-        for name in ("dealer_must_bid", "auction_by_chance", "gae_lambda", "final_rate"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name}={getattr(self, name)} is outside 0..1")
-        for name in ("learning_rate", "clip", "max_gradient_norm", "checkpoint_minutes"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name}={getattr(self, name)} must be positive")
         if not self.hidden or min(self.hidden) < 1:
             raise ValueError(f"hidden={self.hidden} must be at least one positive width")
         if self.minibatch > self.games * self.steps:
-            raise ValueError(f"minibatch={self.minibatch} is more than games={self.games} times steps={self.steps}")
+            raise ValueError(
+                f"minibatch={self.minibatch} is more than games={self.games} times steps={self.steps}"
+            )
         if any(name.startswith("all_pass=") for name in self.options) and self.dealer_must_bid:
-            raise ValueError(f"options={self.options} set all_pass, which dealer_must_bid={self.dealer_must_bid} mixes")
+            raise ValueError(
+                f"options={self.options} set all_pass, which dealer_must_bid={self.dealer_must_bid} mixes"
+            )
         _check_layouts(set(game_rules(self)))
 
     @property
@@ -122,10 +118,18 @@ class TrainConfig:
         return max(1, round(self.total_decisions / self.batch))
 
 
+_RANGES = (
+    ("total_decisions games steps minibatch epochs threads", 1, math.inf),
+    ("seed evaluate_pairs stop_after entropy bid_entropy final_entropy value_weight", 0, math.inf),
+    ("dealer_must_bid auction_by_chance gae_lambda final_rate", 0, 1),
+    ("learning_rate clip max_gradient_norm checkpoint_minutes", 1e-12, math.inf),
+)
+
+
 def _check_layouts(rules: set[Rules]) -> None:
     for one in rules:
         if layout_hash(one) != layout_hash(PRESETS[one.name]):
-            raise ValueError(f"options: {one.options()} change what {one.name} shows; a policy knows the preset's layout")
+            raise ValueError(f"options: {one.options()} change what {one.name} shows, its preset's layout")
     teams = sorted({one.teams for one in rules})
     if len(teams) > 1:
         raise ValueError(f"options: teams={teams} cannot be mixed in one run, the values are by team")
@@ -199,27 +203,30 @@ def load_config(path: Path) -> TrainConfig:
 def config_from(values: dict[str, Any], origin: str) -> TrainConfig:
     """A configuration from plain values; ValueError names `origin` and an unknown or mistyped key."""
     hints = get_type_hints(TrainConfig)
-    known: dict[str, Any] = {}
-    for name, value in values.items():
-        if name not in hints:
-            raise ValueError(f"{origin}: unknown key {name!r}; known: {', '.join(hints)}")
-        kind = hints[name]
-        if kind in (int, str, bool) and type(value) is not kind:
-            raise ValueError(f"{origin}: {name}={value!r} must be of type {kind.__name__}")
-        if kind is float:
-            if not isinstance(value, int | float) or isinstance(value, bool):
-                raise ValueError(f"{origin}: {name}={value!r} must be a number")
-            value = float(value)
-        if kind not in (int, str, bool, float):
-            element = int if name == "hidden" else str
-            if not isinstance(value, list | tuple) or not all(type(one) is element for one in value):
-                raise ValueError(f"{origin}: {name}={value!r} must be a list of {element.__name__}")
-            value = tuple(value)
-        known[name] = value
+    unknown = [name for name in values if name not in hints]
+    if unknown:
+        raise ValueError(f"{origin}: unknown key {', '.join(map(repr, unknown))}; known: {', '.join(hints)}")
+    known = {name: _typed(f"{origin}: {name}", value, hints[name]) for name, value in values.items()}
     try:
         return TrainConfig(**known)
     except ValueError as error:
         raise ValueError(f"{origin}: {error}") from error
+
+
+def _typed(what: str, value: Any, kind: Any) -> Any:
+    """A plain value as a field's type has it; ValueError begins with `what`."""
+    if kind in (int, str, bool):
+        if type(value) is not kind:
+            raise ValueError(f"{what}={value!r} must be of type {kind.__name__}")
+        return value
+    if kind is float:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            raise ValueError(f"{what}={value!r} must be a number")
+        return float(value)
+    (element, _) = get_args(kind)
+    if not isinstance(value, list | tuple) or not all(type(one) is element for one in value):
+        raise ValueError(f"{what}={value!r} must be a list of {element.__name__}")
+    return tuple(value)
 
 
 def as_plain(config: TrainConfig) -> dict[str, Any]:

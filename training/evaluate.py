@@ -39,10 +39,13 @@ class Comparison:
     won: Float64Array  # [match sets, teams] match won 1, lost 0, cut off 1 / teams; empty if none was played
 
 
-def compare(agent: Agent, against: Agent, rules: Rules, pairs: int, seed: int, matches: int = 0) -> Comparison:
+def compare(
+    agent: Agent, against: Agent, rules: Rules, pairs: int, seed: int, matches: int = 0
+) -> Comparison:
     """Play `pairs` sets of duplicate deals and `matches` sets of duplicate matches.
 
-    The same seed gives the same deals whatever the agents. Raises ValueError for fewer than 2 pairs and a seed or number of matches that makes no sense.
+    The same seed gives the same deals whatever the agents. Raises ValueError for fewer than 2 pairs, and for a seed or
+    number of matches that makes no sense.
     """
     if pairs < 2:
         raise ValueError(f"pairs={pairs} must be at least 2 for an interval")
@@ -88,7 +91,11 @@ def summarize(comparison: Comparison, seed: int) -> dict[str, Any]:
     }
     if len(comparison.won):
         won = comparison.won.mean(axis=1)
-        result |= {"matches": len(won), "matches_won": float(won.mean()), "matches_interval": list(interval(won, seed))}
+        result |= {
+            "matches": len(won),
+            "matches_won": float(won.mean()),
+            "matches_interval": list(interval(won, seed)),
+        }
     return result
 
 
@@ -123,11 +130,15 @@ def _agent(name: str, sampled: bool) -> Agent:
     return load_policy(name, sample=True) if sampled and hasattr(agent, "sample") else agent
 
 
-def _play_side(agent: Agent, against: Agent, rules: Rules, pairs: int, seed: int, side: int) -> tuple[Any, ...]:
+def _play_side(
+    agent: Agent, against: Agent, rules: Rules, pairs: int, seed: int, side: int
+) -> tuple[Any, ...]:
     """Every deal once, `agent` as team `side`: points [pairs], bid, made and passed [pairs] bool."""
     parts = []
     for first in range(0, pairs, CHUNK):
-        env = SelfPlayVectorEnv(min(CHUNK, pairs - first), rules, episode="deal", reward="points", skip_forced=True)
+        env = SelfPlayVectorEnv(
+            min(CHUNK, pairs - first), rules, episode="deal", reward="points", skip_forced=True
+        )
         reward = _play(env, agent, against, side, _chunk_seed(seed, first))
         deals = env.deals
         bid = (deals.ended == 2) & (deals.bidder % rules.teams == side)
@@ -135,7 +146,9 @@ def _play_side(agent: Agent, against: Agent, rules: Rules, pairs: int, seed: int
     return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 
 
-def _play_matches(agent: Agent, against: Agent, rules: Rules, matches: int, seed: int, side: int) -> Float64Array:
+def _play_matches(
+    agent: Agent, against: Agent, rules: Rules, matches: int, seed: int, side: int
+) -> Float64Array:
     """Every match once, `agent` as team `side`: 1 won, 0 lost, 1 / teams cut off, [matches]."""
     parts = [np.empty(0)]
     for first in range(0, matches, CHUNK):

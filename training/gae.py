@@ -26,7 +26,11 @@ def own_first(values: Float32Array, seats: Int64Array, teams: int) -> Float32Arr
 
 
 def advantages(
-    rewards: Float32Array, values: Float32Array, last_values: Float32Array, ended: BoolArray, gae_lambda: float
+    rewards: Float32Array,
+    values: Float32Array,
+    last_values: Float32Array,
+    ended: BoolArray,
+    gae_lambda: float,
 ) -> Float32Array:
     """Advantages by team, [T, N, teams], with gamma 1.
 

@@ -58,7 +58,9 @@ class DealCounts:
         self.deals += len(deals)
         self.passed_out += len(deals) - len(scored)
         self.made += int(scored.made.sum())
-        self.bid_levels += np.bincount(scored.bid - PRESETS[self.preset].min_bid, minlength=len(self.bid_levels))
+        self.bid_levels += np.bincount(
+            scored.bid - PRESETS[self.preset].min_bid, minlength=len(self.bid_levels)
+        )
 
     def add_bids(self, observations: Int8Array, actions: Int64Array) -> None:
         """Count the calls among decisions, observations [T, N, d] and actions [T, N]."""
@@ -90,13 +92,17 @@ class DealCounts:
         for seat in range(rules.players):
             for strength in range(1, MAX_STRENGTH + 1):
                 calls = self.calls[seat, strength]
-                result |= _shares({f"bids/seat_{seat + 1}/strength_{strength}": (calls[1:].sum(), calls.sum())})
+                result |= _shares(
+                    {f"bids/seat_{seat + 1}/strength_{strength}": (calls[1:].sum(), calls.sum())}
+                )
         return result
 
     def bid_shares(self) -> Float64Array:
         """Share of hands that bid, by seat (eldest first) and strength: [seats, strengths + 1], NaN without any."""
         total = self.calls.sum(axis=2)
-        return np.divide(self.calls[..., 1:].sum(axis=2), total, out=np.full(total.shape, np.nan), where=total > 0)
+        return np.divide(
+            self.calls[..., 1:].sum(axis=2), total, out=np.full(total.shape, np.nan), where=total > 0
+        )
 
 
 def _shares(counts: dict[str, tuple[Any, Any]]) -> dict[str, float]:

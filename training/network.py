@@ -7,6 +7,7 @@ with three a value per team.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import torch
@@ -38,7 +39,7 @@ class Network(nn.Module):
         self.teams = teams
         self.bidding_flag = observation_layout(rules)["phase"].start
         """Entry of an observation that says that bids are made."""
-        self.trunk = nn.ModuleList(nn.Linear(i, o) for i, o in zip(widths[:-1], widths[1:], strict=True))
+        self.trunk = nn.ModuleList(nn.Linear(i, o) for i, o in pairwise(widths))
         self.policy = nn.Linear(widths[-1], len(rules.action_names))
         self.value = nn.Linear(widths[-1], teams)
         # Derived from the layout, so it is no weight of a checkpoint.
@@ -54,8 +55,8 @@ class Network(nn.Module):
     def forward(self, observation: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Log-probabilities [B, n] (MASKED or less where illegal) and values [B, teams].
 
-        observation: [B, d] int8 and mask: [B, n] int8, with suits in order (`smear_env.order_suits`) and a legal action in
-        every row.
+        observation: [B, d] int8 and mask: [B, n] int8, with suits in order (`smear_env.order_suits`) and a legal
+        action in every row.
         """
         x = observation.to(self.policy.weight.dtype)
         for index, layer in enumerate(self.trunk):

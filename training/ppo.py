@@ -132,7 +132,9 @@ class Trainer:
         """Go on where `save` left a run of the same configuration; CheckpointError if it does not fit."""
         tensors, description = checkpoint.load_resume(folder / "resume")
         try:
-            parts = {name.removeprefix("network."): t for name, t in tensors.items() if name.startswith("network.")}
+            parts = {
+                name.removeprefix("network."): t for name, t in tensors.items() if name.startswith("network.")
+            }
             self.network.load_state_dict(parts)
             checkpoint.restore_optimizer(self.optimizer, tensors)
             self.generator.set_state(tensors["generator"])
@@ -153,7 +155,10 @@ def resumed_config(config: TrainConfig) -> TrainConfig:
     _, description = checkpoint.load_resume(config.folder / "resume")
     stored = config_from(description["config"], str(config.folder / "resume" / checkpoint.RESUME))
     return dataclasses.replace(
-        stored, run_dir=config.run_dir, stop_after=config.stop_after, checkpoint_minutes=config.checkpoint_minutes
+        stored,
+        run_dir=config.run_dir,
+        stop_after=config.stop_after,
+        checkpoint_minutes=config.checkpoint_minutes,
     )
 
 
@@ -176,7 +181,9 @@ def stop_requests(console: Console) -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def train(config: TrainConfig, *, resume: bool = False, console: Console | None = None) -> list[dict[str, Any]]:
+def train(
+    config: TrainConfig, *, resume: bool = False, console: Console | None = None
+) -> list[dict[str, Any]]:
     """Train to the end of the configuration, or until stopped; returns the evaluations at the end.
 
     Raises ValueError where the run folder holds another run and `resume` is off, CheckpointError where there is
@@ -187,7 +194,9 @@ def train(config: TrainConfig, *, resume: bool = False, console: Console | None 
     if resume:
         config = resumed_config(config)
     elif (folder / "resume" / checkpoint.RESUME).exists():
-        raise ValueError(f"run_dir={str(folder)!r} holds a run: go on with --resume, or choose another --run-dir")
+        raise ValueError(
+            f"run_dir={str(folder)!r} holds a run: go on with --resume, or choose another --run-dir"
+        )
     for baseline in config.baselines if config.evaluate_pairs else ():
         make_agent(baseline)  # an unknown one is refused before the training, not after it
     trainer = Trainer(config)
@@ -225,7 +234,9 @@ def _iterate(
                 writer.add_scalar(name, value, trainer.decisions)
             names = {"speed/decisions": "decisions/s", "policy/entropy": "entropy", "deals/bids_made": "made"}
             names |= {"deals/passed_out": "passed out", "loss/explained_variance": "explained"}
-            progress.show(trainer.decisions, {names[name]: metrics[name] for name in names if name in metrics})
+            progress.show(
+                trainer.decisions, {names[name]: metrics[name] for name in names if name in metrics}
+            )
             if time.monotonic() - saved > 60 * config.checkpoint_minutes:
                 trainer.save(folder)
                 saved = time.monotonic()
@@ -242,7 +253,9 @@ def _finish(trainer: Trainer, folder: Path, counts: DealCounts, console: Console
     for baseline in config.baselines if config.evaluate_pairs else ():
         with console.status(f"evaluating against {baseline}"):
             path = str(folder / "checkpoint")
-            results.append(evaluate(path, baseline, free, pairs=max(2, config.evaluate_pairs), seed=config.seed + 1))
+            results.append(
+                evaluate(path, baseline, free, pairs=max(2, config.evaluate_pairs), seed=config.seed + 1)
+            )
     checkpoint.save_policy(folder / "checkpoint", trainer.network, config, trainer.decisions, results)
     final_report(console, config, results, counts, folder)
     return results

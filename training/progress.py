@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from types import TracebackType
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -33,12 +34,14 @@ class RunProgress:
             )
             self._task = self._live.add_task("training", total=total, completed=done)
 
-    def __enter__(self) -> RunProgress:
+    def __enter__(self) -> Self:
         if self._live:
             self._live.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._live:
             self._live.stop()
 

@@ -21,14 +21,22 @@ def final_report(
     if results:
         console.print(strength_table(results))
     console.print(deals_line(config, counts), highlight=False)
-    console.print(bids_table(config, counts))
+    console.print(bids_table(counts))
     console.print(f"policy: {folder / 'checkpoint'}   logs: tensorboard --logdir {folder}", highlight=False)
 
 
 def strength_table(results: list[dict[str, Any]]) -> Table:
     """Points per deal against each baseline, with 95 % intervals."""
     table = Table(title="points per deal on duplicate deals, greedy play, 95 % bootstrap interval")
-    for column in ("against", "points per deal", "interval", "sets of deals", "bids", "bids made", "passed out"):
+    for column in (
+        "against",
+        "points per deal",
+        "interval",
+        "sets of deals",
+        "bids",
+        "bids made",
+        "passed out",
+    ):
         table.add_column(column, justify="left" if column == "against" else "right")
     for result in results:
         low, high = result["interval"]
@@ -49,7 +57,8 @@ def deals_line(config: TrainConfig, counts: DealCounts) -> str:
     scalars = counts.scalars()
     rules = PRESETS[config.rules]
     contracts = ", ".join(
-        f"{bid}: {scalars.get(f'deals/contract_{bid}', 0):.0%}" for bid in range(rules.min_bid, rules.max_bid + 1)
+        f"{bid}: {scalars.get(f'deals/contract_{bid}', 0):.0%}"
+        for bid in range(rules.min_bid, rules.max_bid + 1)
     )
     return (
         f"self-play, last update, {counts.deals} deals: passed out {scalars.get('deals/passed_out', 0):.1%}, "
@@ -58,9 +67,12 @@ def deals_line(config: TrainConfig, counts: DealCounts) -> str:
     )
 
 
-def bids_table(config: TrainConfig, counts: DealCounts) -> Table:
+def bids_table(counts: DealCounts) -> Table:
     """Share of hands that bid, by seat and hand strength."""
-    table = Table(title="share of hands that bid, by seat from the dealer's left and strength (best suit's cards, + 1 for its ace)")
+    table = Table(
+        title="share of hands that bid, by seat from the dealer's left and strength\n"
+        "(cards of the best suit, one more for its ace)"
+    )
     table.add_column("seat")
     for strength in range(1, MAX_STRENGTH + 1):
         table.add_column(f"{strength}{'+' if strength == MAX_STRENGTH else ''}", justify="right")

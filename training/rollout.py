@@ -55,7 +55,9 @@ def choose(
 ) -> tuple[Int64Array, Float32Array, Float32Array]:
     """Sampled actions [N], their log-probabilities [N] and values [N, teams] seen from the seat to act."""
     device = network.scale.device
-    log_probabilities, values = network(torch.from_numpy(observation).to(device), torch.from_numpy(mask).to(device))
+    log_probabilities, values = network(
+        torch.from_numpy(observation).to(device), torch.from_numpy(mask).to(device)
+    )
     log_probabilities = log_probabilities.cpu()
     # Gumbel-max: the largest of log p + G falls on each action with its probability.
     # Some builds of torch draw an exact 0, whose logarithm would lift an illegal action to infinity.
@@ -67,12 +69,14 @@ def choose(
 
 
 def chance_calls(mask: Int8Array, env: SelfPlayVectorEnv, generator: torch.Generator) -> Int64Array:
-    """A call for each row that is in the auction, [N]: so many passes that the bidder is any seat, then mostly low bids."""
+    """A call for each row in the auction, [N]: so many passes that the bidder may be any seat, and mostly low bids."""
     passing = len(env.rules.card_names)
     draws = torch.rand((len(mask), 2), generator=generator).numpy()
     calls = mask[:, passing:]
     # From the lowest legal bid on, each next one a quarter as likely.
-    steps = np.minimum(np.floor(np.log(np.maximum(draws[:, 1], 1e-6)) / np.log(0.25)), calls[:, 1:].sum(axis=1) - 1)
+    steps = np.minimum(
+        np.floor(np.log(np.maximum(draws[:, 1], 1e-6)) / np.log(0.25)), calls[:, 1:].sum(axis=1) - 1
+    )
     bids = 1 + np.argmax(calls[:, 1:] != 0, axis=1) + steps.astype(np.int64)
     passes = (calls[:, 0] != 0) & (draws[:, 0] > 1 / env.rules.players)
     return np.where(passes, passing, passing + bids)

@@ -60,7 +60,9 @@ def losses(
     chosen = log_probabilities.gather(1, action[:, None])[:, 0]
     log_ratio = chosen - old_log_probability
     ratio = log_ratio.exp()
-    surrogate = torch.minimum(ratio * advantage, ratio.clamp(1 - settings.clip, 1 + settings.clip) * advantage)
+    surrogate = torch.minimum(
+        ratio * advantage, ratio.clamp(1 - settings.clip, 1 + settings.clip) * advantage
+    )
     own = ~by_chance
     policy = -(surrogate * own).sum() / own.sum().clamp_min(1)
     value = 0.5 * (values - returns).square().mean()
@@ -94,6 +96,7 @@ def update(
     own = advantage[~by_chance]
     advantage = (advantage - own.mean()) / (own.std() + 1e-8)
     bidding = observation[:, network.bidding_flag] == 1
+    decisions = (observation, mask, action, old, advantage, returns, bidding, by_chance)
     for group in optimizer.param_groups:
         group["lr"] = settings.learning_rate
     totals: dict[str, float] = {}
@@ -103,8 +106,7 @@ def update(
         # What does not fill a minibatch is left to the next epoch's order.
         for start in range(0, size - settings.minibatch + 1, settings.minibatch):
             rows = order[start : start + settings.minibatch]
-            batch = (observation[rows], mask[rows], action[rows], old[rows], advantage[rows], returns[rows], bidding[rows], by_chance[rows])
-            terms = losses(network, *(part.to(device) for part in batch), settings=settings)
+            terms = losses(network, *(part[rows].to(device) for part in decisions), settings=settings)
             optimizer.zero_grad(set_to_none=True)
             terms.total.backward()
             norm = nn.utils.clip_grad_norm_(network.parameters(), settings.max_gradient_norm)

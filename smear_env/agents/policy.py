@@ -81,9 +81,13 @@ def read_description(folder: Path) -> dict[str, Any]:
 
 def _check_values(path: Path, description: dict[str, Any]) -> None:
     if description["format"] != FORMAT:
-        raise CheckpointError(f"{path}: field 'format' is {description['format']!r}; this version reads {FORMAT!r}")
+        raise CheckpointError(
+            f"{path}: field 'format' is {description['format']!r}; this version reads {FORMAT!r}"
+        )
     if description["preset"] not in PRESETS:
-        raise CheckpointError(f"{path}: field 'preset' is {description['preset']!r}; known: {', '.join(PRESETS)}")
+        raise CheckpointError(
+            f"{path}: field 'preset' is {description['preset']!r}; known: {', '.join(PRESETS)}"
+        )
     expected = layout_hash(PRESETS[description["preset"]])
     if description["layout"] != expected:
         raise CheckpointError(
@@ -91,15 +95,27 @@ def _check_values(path: Path, description: dict[str, Any]) -> None:
             "train the policy again, or install the version of smear-env it was trained with"
         )
     if Path(description["weights"]).name != description["weights"]:
-        raise CheckpointError(f"{path}: field 'weights' is {description['weights']!r}, expected a plain file name")
+        raise CheckpointError(
+            f"{path}: field 'weights' is {description['weights']!r}, expected a plain file name"
+        )
     hidden, teams = description["network"].get("hidden"), description["network"].get("teams")
-    if not isinstance(hidden, list) or not hidden or not all(type(width) is int and width > 0 for width in hidden):
-        raise CheckpointError(f"{path}: field 'network.hidden' is {hidden!r}, expected a list of positive widths")
+    if (
+        not isinstance(hidden, list)
+        or not hidden
+        or not all(type(width) is int and width > 0 for width in hidden)
+    ):
+        raise CheckpointError(
+            f"{path}: field 'network.hidden' is {hidden!r}, expected a list of positive widths"
+        )
     if type(teams) is not int or teams < 2:
-        raise CheckpointError(f"{path}: field 'network.teams' is {teams!r}, expected an integer of at least 2")
+        raise CheckpointError(
+            f"{path}: field 'network.teams' is {teams!r}, expected an integer of at least 2"
+        )
     for option, values in description["options"].items():
         if option not in _RULE_FIELDS or not isinstance(values, list):
-            raise CheckpointError(f"{path}: field 'options.{option}' is {values!r}, expected a list for a rule option")
+            raise CheckpointError(
+                f"{path}: field 'options.{option}' is {values!r}, expected a list for a rule option"
+            )
 
 
 def read_weights(folder: Path, description: dict[str, Any]) -> dict[str, Float32Array]:
@@ -111,10 +127,17 @@ def read_weights(folder: Path, description: dict[str, Any]) -> dict[str, Float32
         raise CheckpointError(f"{path}, field 'weights' of {DESCRIPTION}: not readable: {error}") from error
     try:
         tensors = load_tensors(content)
-    except (SafetensorError, KeyError, TypeError, ValueError) as error:  # the others: a dtype that NumPy lacks
+    except (
+        SafetensorError,
+        KeyError,
+        TypeError,
+        ValueError,
+    ) as error:  # the others: a dtype that NumPy lacks
         raise CheckpointError(f"{path}: not readable as safetensors: {error}") from error
     if hashlib.sha256(content).hexdigest() != description["weights_sha256"]:
-        raise CheckpointError(f"{path}: differs from field 'weights_sha256' of {DESCRIPTION}: the file is damaged")
+        raise CheckpointError(
+            f"{path}: differs from field 'weights_sha256' of {DESCRIPTION}: the file is damaged"
+        )
     for name, shape in weight_shapes(description).items():
         tensor = tensors.get(name)
         if tensor is None or tensor.shape != shape or tensor.dtype != np.float32:

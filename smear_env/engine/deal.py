@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from smear_env._jit import kernel
-from smear_env._typing import Int8Array, Int64Array, RecordArray
+from smear_env._typing import Int8Array, Int64Array, RecordArray, as_int
 from smear_env.cards import MAX_CARDS, bit, count
 from smear_env.engine.state import BID, SEATS
 from smear_env.rules import MAX_SUITS
@@ -40,8 +40,8 @@ def mix(value: np.uint64) -> np.uint64:
 def stream(seed: np.uint64, game: int, deal: int) -> np.uint64:
     """Start state of the generator for one deal of one game."""
     key = mix(seed + _GOLDEN)
-    key = mix(key ^ (np.uint64(np.int64(game)) * _GOLDEN))
-    return mix(key + np.uint64(np.int64(deal)) * _MIX_1 + _GOLDEN)
+    key = mix(key ^ (np.uint64(as_int(game)) * _GOLDEN))
+    return mix(key + np.uint64(as_int(deal)) * _MIX_1 + _GOLDEN)
 
 
 @kernel
@@ -53,7 +53,7 @@ def draw_below(generator: np.uint64, bound: int) -> tuple[np.uint64, int]:
         generator = generator + _GOLDEN
         product = (mix(generator) >> np.uint64(32)) * limit
         if (product & _LOW_32) >= threshold:
-            return generator, np.int64(product >> np.uint64(32))
+            return generator, as_int(product >> np.uint64(32))
 
 
 @kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from smear_env._jit import kernel
-from smear_env._typing import RecordArray
+from smear_env._typing import RecordArray, as_int
 from smear_env.cards import bit, drop_lowest, has, lowest
 from smear_env.engine.deal import deal_cards
 from smear_env.engine.state import OVER, PASSED_OUT, SCORED
@@ -35,7 +35,7 @@ def finish_deal(t: RecordArray, s: RecordArray) -> None:
     for team in range(t.teams):
         delta = earned[team]
         if team == bidding_team and not s.last_made:
-            delta = -earned[team] if t.failed_costs_points else -np.int64(s.bid)
+            delta = -earned[team] if t.failed_costs_points else -as_int(s.bid)
         s.last_delta[team] = delta
         score = s.scores[team] + delta
         if t.ending == ENDING_CAP and team != bidding_team:
@@ -103,12 +103,12 @@ def award_points(t: RecordArray, s: RecordArray) -> None:
 @kernel
 def high_and_low(t: RecordArray, s: RecordArray) -> tuple[int, int]:
     """The cards that score High and Low, -1 where none: ace and lowest trump, or those in play."""
-    high = np.int64(t.high_card[s.trump])
-    low = np.int64(t.low_card[s.trump])
+    high = as_int(t.high_card[s.trump])
+    low = as_int(t.low_card[s.trump])
     if not t.high_low_in_play:
         return high, low
-    high = np.int64(-1)
-    low = np.int64(-1)
+    high = as_int(-1)
+    low = as_int(-1)
     trumps = t.suit_mask[s.trump, s.trump]
     for seat in range(t.players):
         cards = s.played[seat] & trumps

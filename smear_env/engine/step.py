@@ -49,7 +49,7 @@ def call_bid(t: RecordArray, s: RecordArray, call: int) -> None:
         s.phase = NAME
         s.turn = s.bidder
     else:
-        take_stock(t, s, s.bidder, t.stock_to_bidder)
+        take_stock(s, s.bidder, t.stock_to_bidder)
 
 
 @kernel
@@ -82,11 +82,11 @@ def exchange(t: RecordArray, s: RecordArray, action: int) -> None:
 def end_exchange(t: RecordArray, s: RecordArray) -> None:
     """The dealer takes what is left of the stock, where the game has it so."""
     wanted = s.stock_size - s.stock_drawn if t.dealer_takes_stock else 0
-    take_stock(t, s, s.dealer, wanted)
+    take_stock(s, s.dealer, wanted)
 
 
 @kernel
-def take_stock(t: RecordArray, s: RecordArray, seat: int, wanted: int) -> None:
+def take_stock(s: RecordArray, seat: int, wanted: int) -> None:
     """Bidder or dealer takes cards and discards as many, or play begins at once."""
     draw_from_stock(s, seat, wanted)
     if wanted > 0:

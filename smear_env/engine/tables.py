@@ -139,7 +139,12 @@ def _write_trump(row: RecordArray, rules: Rules, trump: int, card_id: dict[str, 
         row.strength[trump, card_id[name]] = _TRUMP_BASE + position
     row.high_card[trump] = card_id[rules.ranks[-1] + letter]
     row.low_card[trump] = card_id[rules.ranks[0] + letter]
-    capture_card = {"jack": "J" + letter, "right": "J" + letter, "left": "J" + _SAME_COLOUR[letter], "joker": "JK"}
+    capture_card = {
+        "jack": "J" + letter,
+        "right": "J" + letter,
+        "left": "J" + _SAME_COLOUR[letter],
+        "joker": "JK",
+    }
     for index, point in enumerate(rules.capture_names):
         row.capture[trump, index] = card_id[capture_card[point]]
     if rules.protect_scoring:

@@ -72,8 +72,8 @@ def _seat(view: TableView, seat: int | None) -> list[str]:
     if isinstance(hand, int):
         lines.append(f"  ({hand} card{'' if hand == 1 else 's'})")
     else:
-        for start in range(0, max(len(hand), 1), CARDS_IN_LINE):
-            lines.append("  " + (" ".join(hand[start : start + CARDS_IN_LINE]) or "(no cards)"))
+        starts = range(0, max(len(hand), 1), CARDS_IN_LINE)
+        lines += ["  " + (" ".join(hand[start : start + CARDS_IN_LINE]) or "(no cards)") for start in starts]
     notes = []
     spoken = view.spoken(seat)
     if spoken is not None:

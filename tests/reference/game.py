@@ -108,9 +108,7 @@ class Match:
     def _legal_bids(self) -> list[str]:
         lowest = self.options.min_bid if self.bid is None else self.bid + 1
         bids = [str(bid) for bid in range(lowest, self.options.max_bid + 1)]
-        must_bid = (
-            self.options.all_pass == "dealer_bids" and self.turn == self.dealer and self.bid is None
-        )
+        must_bid = self.options.all_pass == "dealer_bids" and self.turn == self.dealer and self.bid is None
         return bids if must_bid else [*bids, "pass"]
 
     def _bid(self, seat: int, name: str) -> None:

@@ -44,9 +44,7 @@ def _random_deal_steps(match: Match, rng: Random) -> Iterator[tuple[Match, str]]
         match.act(name)
 
 
-def random_match(
-    options: Options, rng: Random, max_deals: int, scores: list[int] | None = None
-) -> Match:
+def random_match(options: Options, rng: Random, max_deals: int, scores: list[int] | None = None) -> Match:
     """A match of random legal play, at its end."""
     return [match for match, _ in random_steps(options, rng, max_deals, scores)][-1]
 

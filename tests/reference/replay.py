@@ -46,9 +46,7 @@ def _replay_deal(match: Match, deal: dict[str, Any], where: str) -> bool:
         if legal is not None:
             _same(legal[index], " ".join(match.legal()), f"{at}: legal set")
         match.act(name)
-    stated = (
-        {"redeal": True} if deal.get("redeal") else {k: deal[k] for k in RESULT_KEYS if k in deal}
-    )
+    stated = {"redeal": True} if deal.get("redeal") else {k: deal[k] for k in RESULT_KEYS if k in deal}
     if len(match.results) == before:
         _same(stated, {}, f"{where}: result of a deal that is not finished")
         return False
