@@ -21,7 +21,7 @@ from smear_env.observation import (
 )
 from smear_env.rules import FOUR_POINT, MINI, PRESETS, SCHMIER, Rules, make_rules
 from smear_env.single import register
-from smear_env.suits import order_suits, original_actions, original_columns
+from smear_env.suits import order_suits, original_actions, original_columns, rename_suits
 from smear_env.vector import SelfPlayVectorEnv, VectorStep
 
 __version__ = "0.1.0"
@@ -57,6 +57,7 @@ __all__ = [
     "pieces",
     "raw_env",
     "register_agent",
+    "rename_suits",
     "state_layout",
     "state_scale",
 ]

@@ -212,7 +212,7 @@ def step_games(
                 out.terminated[i] = s.truncated == 0
                 viewer = mover if setups[i].viewer == LAST_MOVER else as_int(setups[i].viewer)
                 write_observation(t, s, viewer, view.observation[0], options, bits, out.final_observation[i])
-                write_state(t, s, view.state[0], options, bits, out.final_state[i])
+                write_state(t, s, 0, view.state[0], options, bits, out.final_state[i])
                 open_game(t, s, setups[i], s.game + len(states))
         if skip_forced:
             # After a deal a forced move is impossible, and then this does nothing.
@@ -224,12 +224,19 @@ def step_games(
 
 @kernel
 def write_states(
-    tables: RecordArray, setups: RecordArray, states: RecordArray, view: View, bits: Any, out: Int8Array
+    tables: RecordArray,
+    setups: RecordArray,
+    states: RecordArray,
+    view: View,
+    relative: bool,
+    bits: Any,
+    out: Int8Array,
 ) -> None:
-    """Write the full information of every game, [N, s] int8."""
+    """Write the full information of every game, [N, s] int8, seats absolute or counted from the seat to act."""
     for i in range(len(states)):
         row = setups[i].rules
-        write_state(tables[row], states[i], view.state[0], view.options[row], bits[i], out[i])
+        seat = max(0, as_int(states[i].turn)) if relative else 0
+        write_state(tables[row], states[i], seat, view.state[0], view.options[row], bits[i], out[i])
 
 
 @kernel

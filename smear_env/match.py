@@ -95,4 +95,4 @@ def show(
 @kernel
 def show_all(tables: Bytes, state: Bytes, at: Bytes, options: Int8Array, bits: Any, out: Int8Array) -> None:
     """Write the full information."""
-    write_state(tables.view(TABLES)[0], state.view(STATE)[0], at.view(OFFSETS)[0], options, bits, out)
+    write_state(tables.view(TABLES)[0], state.view(STATE)[0], 0, at.view(OFFSETS)[0], options, bits, out)

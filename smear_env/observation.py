@@ -314,22 +314,23 @@ def write_observation(
 
 @kernel
 def write_state(
-    t: RecordArray, s: RecordArray, at: RecordArray, options: Int8Array, bits: Any, out: Int8Array
+    t: RecordArray, s: RecordArray, seat: int, at: RecordArray, options: Int8Array, bits: Any, out: Int8Array
 ) -> None:
-    """Write the full information over all of `out`, [s] int8, seats absolute; `bits` is scratch."""
+    """Write the full information over all of `out`, [s] int8, seats counted from `seat`; `bits` is scratch."""
     cards = as_int(t.cards)
     clear_flags(bits)
-    for seat in range(t.players):
-        place(bits, at.hand + seat * cards, s.hand[seat])
-        place(bits, at.taken + seat * cards, s.taken[seat])
-        place(bits, at.discarded + seat * cards, s.discarded[seat])
-    place_public(t, s, 0, at, bits)
+    for relative in range(t.players):
+        other = (seat + relative) % t.players
+        place(bits, at.hand + relative * cards, s.hand[other])
+        place(bits, at.taken + relative * cards, s.taken[other])
+        place(bits, at.discarded + relative * cards, s.discarded[other])
+    place_public(t, s, seat, at, bits)
     expand(bits, at.flag_count, out)
     copy_bytes(s.discard_order, cards, out, at.discard_order)
     expand_one(_NONE, cards, out, at.stock)
     for position in range(s.stock_drawn, s.stock_size):
         out[at.stock + s.stock[position]] = position - s.stock_drawn + 1
-    write_numbers(t, s, 0, at, options, out)
+    write_numbers(t, s, seat, at, options, out)
 
 
 @kernel

@@ -8,6 +8,7 @@ always in the same place.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,10 +17,13 @@ import numpy as np
 from smear_env._jit import announce_compilation, kernel
 from smear_env._typing import Int8Array, Int64Array
 from smear_env.flags import move_block
-from smear_env.observation import observation_layout
+from smear_env.observation import observation_layout, state_layout
 from smear_env.rules import MAX_SUITS, Rules
 
-_CARD_PIECES = ("hand", "taken", "unseen", "trick", "played", "discard_order", "trick_of")
+_CARD_PIECES = (
+    *("hand", "taken", "unseen", "discarded", "trick", "played"),
+    *("discard_order", "stock", "trick_of"),
+)
 _SUIT_PIECES = ("trump", "voids")
 # Held cards count first, then the ranks held, then those unseen; all within 60 bits.
 _COUNT_WEIGHT = 1 << 40
@@ -49,7 +53,7 @@ def order_suits(observations: Int8Array, masks: Int8Array, rules: Rules) -> InOr
     announce_compilation()
     observation, mask = np.empty_like(observations, order="C"), np.empty_like(masks, order="C")
     order = np.empty((len(observations), len(rules.suits)), np.int64)
-    in_observation, in_mask = _groups(rules)
+    in_observation, in_mask = _vector_groups(rules, full=False), _action_groups(rules)
     layout = observation_layout(rules)
     ranks, bowers = len(rules.ranks), rules.bowers
     starts = (layout["trump"].start, layout["hand"].start, layout["unseen"].start)
@@ -59,6 +63,14 @@ def order_suits(observations: Int8Array, masks: Int8Array, rules: Rules) -> InOr
     )
     _rearrange(np.ascontiguousarray(masks), in_mask.starts, in_mask.block, order, mask)
     return InOrder(observation, mask, order)
+
+
+def rename_suits(states: Int8Array, order: Int64Array, rules: Rules) -> Int8Array:
+    """State vectors [B, s] int8 with their suits in a given order [B, suits]; a fresh array."""
+    result = np.empty_like(states, order="C")
+    groups = _vector_groups(rules, full=True)
+    _rearrange(np.ascontiguousarray(states), groups.starts, groups.block, order, result)
+    return result
 
 
 def original_actions(actions: Int64Array, order: Int64Array, rules: Rules) -> Int64Array:
@@ -81,22 +93,29 @@ def original_columns(values: np.ndarray, order: Int64Array, rules: Rules) -> np.
 
 
 @lru_cache(maxsize=64)
-def _groups(rules: Rules) -> tuple[_Groups, _Groups]:
-    layout, ranks, suits = observation_layout(rules), len(rules.ranks), len(rules.suits)
-    cards = len(rules.card_names)
-    groups = [
-        (start, ranks)
-        for name in _CARD_PIECES
-        for start in _rows(layout[name].start, layout[name].size, cards)
-    ]
-    groups += [
-        (start, 1) for name in _SUIT_PIECES for start in _rows(layout[name].start, layout[name].size, suits)
-    ]
-    actions = [(0, ranks)]
-    if rules.trump_named:
-        actions.append((rules.action_names.index(f"trump:{rules.suits[0]}"), 1))
-    in_observation, in_mask = (np.array(part, np.int64).T for part in (groups, actions))
-    return _Groups(*map(np.ascontiguousarray, in_observation)), _Groups(*map(np.ascontiguousarray, in_mask))
+def _vector_groups(rules: Rules, *, full: bool) -> _Groups:
+    """Groups of an observation, or (`full`) of a state vector."""
+    layout = state_layout(rules) if full else observation_layout(rules)
+    widths = dict.fromkeys(_CARD_PIECES, (len(rules.card_names), len(rules.ranks)))
+    widths |= dict.fromkeys(_SUIT_PIECES, (len(rules.suits), 1))
+    return _as_groups(
+        (start, block)
+        for name, (width, block) in widths.items()
+        if name in layout
+        for start in _rows(layout[name].start, layout[name].size, width)
+    )
+
+
+@lru_cache(maxsize=64)
+def _action_groups(rules: Rules) -> _Groups:
+    """Groups of a mask."""
+    named = [(rules.action_names.index(f"trump:{rules.suits[0]}"), 1)] if rules.trump_named else []
+    return _as_groups([(0, len(rules.ranks)), *named])
+
+
+def _as_groups(pairs: Iterable[tuple[int, int]]) -> _Groups:
+    starts, block = zip(*pairs, strict=True)
+    return _Groups(np.array(starts, np.int64), np.array(block, np.int64))
 
 
 def _rows(start: int, size: int, width: int) -> range:
@@ -107,7 +126,7 @@ def _rows(start: int, size: int, width: int) -> range:
 def _action_place(rules: Rules) -> Int64Array:
     """[n] the place among suits that an action belongs to, -1 for pass, bids and the joker."""
     place = np.full(len(rules.action_names), -1)
-    for start, block in zip(*_groups(rules)[1], strict=True):
+    for start, block in zip(*_action_groups(rules), strict=True):
         place[start : start + block * len(rules.suits)] = np.repeat(np.arange(len(rules.suits)), block)
     return place
 
@@ -116,7 +135,7 @@ def _action_place(rules: Rules) -> Int64Array:
 def _action_table(rules: Rules) -> Int64Array:
     """[suits, n] the id of the same rank, or call, in each suit; an action of no suit stands for itself."""
     table = np.tile(np.arange(len(rules.action_names)), (len(rules.suits), 1))
-    for start, block in zip(*_groups(rules)[1], strict=True):
+    for start, block in zip(*_action_groups(rules), strict=True):
         for suit in range(len(rules.suits)):
             same = start + suit * block + np.arange(block)
             table[suit, start : start + block * len(rules.suits)] = np.tile(same, len(rules.suits))

@@ -198,10 +198,15 @@ class SelfPlayVectorEnv:
         """As `step`, but a game whose action is -1 waits: it shows what it showed, with reward 0."""
         return self._advance(actions, hold=True)
 
-    def state(self) -> Int8Array:
-        """Full information of every game, [N, s] int8 as `state_layout(rules)` describes; a fresh array."""
+    def state(self, *, relative: bool = False) -> Int8Array:
+        """Full information of every game, [N, s] int8 as `state_layout(rules)` describes; a fresh array.
+
+        Seats and teams are absolute, or (`relative`) counted from the seat to act, as observations count them.
+        """
         full = np.empty((self.num_games, vector_size(state_layout(self.rules))), np.int8)
-        batch.write_states(self._tables, self._setups, self._states, self._view, self._out.bits, full)
+        batch.write_states(
+            self._tables, self._setups, self._states, self._view, relative, self._out.bits, full
+        )
         return full
 
     def snapshot(self) -> dict[str, Any]:

@@ -69,7 +69,6 @@ def test_committed_config__loads(path: Path) -> None:
         ("options", ("stock_to_bidder=9",)),
         ("options", ("stock_to_bidder=2", "stock_to_bidder=3")),
         ("options", ("min_bid=3",)),
-        ("options", ("target=11",)),
     ],
 )
 def test_config__value_without_meaning_is_refused_by_name(field: str, value: Any) -> None:

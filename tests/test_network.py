@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smear_env import PRESETS, PolicyAgent, SelfPlayVectorEnv, load_policy, make_agent, observation_scale
+from smear_env import (
+    PRESETS,
+    PolicyAgent,
+    SelfPlayVectorEnv,
+    load_policy,
+    make_agent,
+    observation_scale,
+    order_suits,
+)
 
 pytest.importorskip("torch")
 
@@ -61,19 +69,31 @@ def both(
     return network, load_policy(folder)
 
 
-def torch_probabilities(network: Network, observation: Any, mask: Any) -> np.ndarray:
+def torch_probabilities(network: Network, preset: str, observation: Any, mask: Any) -> np.ndarray:
+    """What the network gives each action of positions as they are shown; it sees their suits in order."""
+    rules = PRESETS[preset]
+    seen = order_suits(observation, mask, rules)
     with torch.inference_mode():
-        log_probabilities, _ = network(torch.from_numpy(observation), torch.from_numpy(mask))
-    return log_probabilities.exp().numpy()
+        log_probabilities, _ = network(torch.from_numpy(seen.observation), torch.from_numpy(seen.mask))
+    result = np.empty_like(log_probabilities)
+    for order in np.unique(seen.order, axis=0):
+        suits = dict(zip(rules.suits, (rules.suits[suit] for suit in order), strict=True))
+        rows = np.flatnonzero((seen.order == order).all(axis=1))
+        for column, name in enumerate(rules.action_names):
+            of_suit = name[-1] in suits and name != "pass"
+            original = rules.action_names.index(name[:-1] + suits[name[-1]] if of_suit else name)
+            result[rows, original] = log_probabilities[rows, column].exp()
+    return result
 
 
 def test_load_policy__agrees_with_torch_on_10_000_observations(both: tuple[Network, PolicyAgent]) -> None:
     network, agent = both
     observation, mask = from_play(agent.description["preset"], 10_000)
+    preset = agent.description["preset"]
     assert observation.dtype == mask.dtype == np.int8
     assert len(observation) == 10_000
-    expected = torch_probabilities(network, observation, mask)
-    assert expected.max(axis=1).mean() > 0.5  # a policy that means something
+    expected = torch_probabilities(network, preset, observation, mask)
+    assert expected.max(axis=1).mean() > 0.4  # a policy that means something
     np.testing.assert_allclose(agent.probabilities(observation, mask), expected, atol=1e-5)
     assert np.array_equal(
         agent.act_batch(observation, mask), agent.probabilities(observation, mask).argmax(axis=1)
@@ -166,7 +186,7 @@ def test_policy__works_without_torch(tmp_path: Path) -> None:
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", script], cwd=tmp_path, env=environment, check=True, timeout=120)
-    expected = torch_probabilities(network, observation, mask)
+    expected = torch_probabilities(network, "four_point", observation, mask)
     np.testing.assert_allclose(np.load(tmp_path / "chances.npy"), expected, atol=1e-5)
 
 

@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smear_env import PRESETS, SelfPlayVectorEnv, VectorStep, make_rules, observation_layout, pieces
+from smear_env import (
+    PRESETS,
+    SelfPlayVectorEnv,
+    VectorStep,
+    make_rules,
+    observation_layout,
+    order_suits,
+    pieces,
+)
 from tests.reference.learning import Decision, seat_returns, team_advantage
 
 pytest.importorskip("torch")
@@ -24,14 +32,16 @@ N, STEPS, LAMBDA = 24, 60, 0.9
 
 
 class Watched(SelfPlayVectorEnv):
-    """Keeps the result of every finished deal: own score change less the mean of the others', by team."""
+    """Keeps what was played, and the result of every finished deal: own score change less the others' mean."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.played: list[np.ndarray] = []  # [N] actions of each step
         self.results: list[np.ndarray] = []  # [N, teams] for each step, 0 where no deal ended
 
     def step(self, actions: Any) -> VectorStep:
-        shown = super().step(actions)
+        self.played.append(actions.copy())
+        shown = super().step(actions)  # raises for an illegal action
         gained = (self.deals.scores - self.deals.scores_before)[:, : self.teams]
         others = (gained.sum(axis=1, keepdims=True) - gained) / (self.teams - 1)
         scored = self.deal_ended & (self.deals.ended == 2)
@@ -52,10 +62,9 @@ class Collected:
     @property
     def last_values(self) -> np.ndarray:
         """By team, [N, teams]: values are shown from the seat, its own team first."""
+        ordered = order_suits(self.shown.observation, self.shown.mask, self.env.rules)
         with torch.inference_mode():
-            _, seen = self.network(
-                torch.from_numpy(self.shown.observation), torch.from_numpy(self.shown.mask)
-            )
+            _, seen = self.network(torch.from_numpy(ordered.observation), torch.from_numpy(ordered.mask))
         teams = self.env.teams
         return np.array(
             [[seen[g, (t - s) % teams] for t in range(teams)] for g, s in enumerate(self.shown.seat)]
@@ -73,7 +82,9 @@ class Collected:
         ]
 
 
-def collected(preset: str, *, episode: Any = "deal", lam: float = LAMBDA) -> Collected:
+def collected(
+    preset: str, *, episode: Any = "deal", lam: float = LAMBDA, by_chance: bool = False
+) -> Collected:
     """A rollout of an untrained network whose preferences are strong, half of the games with `dealer_bids`."""
     torch.set_num_threads(1)
     torch.manual_seed(3)
@@ -87,7 +98,7 @@ def collected(preset: str, *, episode: Any = "deal", lam: float = LAMBDA) -> Col
     rollout = Rollout.empty(STEPS, shown)
     generator = torch.Generator().manual_seed(1)
     counts = DealCounts(preset, np.ones(N, bool))
-    shown = collect(env, network, shown, rollout, generator, lam, counts)
+    shown = collect(env, network, shown, rollout, generator, lam, counts, auction_by_chance=by_chance)
     return Collected(env, network, rollout, shown)
 
 
@@ -104,6 +115,28 @@ def test_rollout__stores_legal_actions_with_their_own_mask(made: Collected) -> N
     chosen = np.take_along_axis(made.rollout.mask, made.rollout.action[..., None], axis=-1)
     assert np.all(chosen == 1)
     assert len(np.unique(made.rollout.mask.reshape(-1, made.env.num_actions), axis=0)) > 100
+
+
+def test_rollout__plays_the_action_it_stores_in_the_suit_it_stands_for(made: Collected) -> None:
+    names = made.env.rules.action_names
+    for stored, played in zip(made.rollout.action.ravel(), np.concatenate(made.env.played), strict=True):
+        one, other = names[stored], names[played]
+        same_call = one == other
+        same_rank = one[0] == other[0] and len(one) == len(other) == 2 and one != "JK" != other
+        same_trump = one.startswith("trump:") and other.startswith("trump:")
+        assert same_call or same_rank or same_trump, (one, other)
+
+
+@GAMES
+def test_rollout__auction_by_chance_draws_every_call_and_no_other_action(preset: str) -> None:
+    made = collected(preset, by_chance=True)
+    rules, rollout = made.env.rules, made.rollout
+    phase = pieces(rollout.observation, observation_layout(rules))["phase"]
+    np.testing.assert_array_equal(rollout.by_chance, phase[..., 0] == 1)
+    assert np.all(np.take_along_axis(rollout.mask, rollout.action[..., None], axis=-1) == 1)
+    calls = rollout.action[rollout.by_chance] - len(rules.card_names)
+    assert set(calls) == set(range(rules.max_bid - rules.min_bid + 2)), "passes and every bid"
+    assert not collected(preset).rollout.by_chance.any()
 
 
 def test_rollout__keeps_the_observation_of_the_seat_that_decides(made: Collected) -> None:
@@ -204,10 +237,7 @@ def test_choose__half_a_million_samples_are_legal(preset: str) -> None:
         )
         mask[np.arange(rows), masks.integers(actions, size=rows)] = 1
         observation = masks.integers(2, size=(1, len(network.scale)), dtype=np.int8).repeat(rows, axis=0)
-        seats = np.zeros(rows, np.int64)
-        chosen, log_probability, _ = choose(
-            network, VectorStep(observation, mask, seats, *[seats] * 3), generator
-        )
+        chosen, log_probability, _ = choose(network, observation, mask, generator)
         assert np.all(mask[np.arange(rows), chosen] == 1)
         assert np.all(np.isfinite(log_probability))
 
@@ -220,9 +250,8 @@ def test_choose__follows_the_probabilities() -> None:
     rows = 40_000
     mask = np.zeros((rows, 36), np.int8)
     mask[:, [3, 20, 30]] = 1
-    seats = np.zeros(rows, np.int64)
-    step = VectorStep(np.zeros((rows, len(network.scale)), np.int8), mask, seats, *[seats] * 3)
-    chosen, log_probability, _ = choose(network, step, torch.Generator().manual_seed(0))
+    observation = np.zeros((rows, len(network.scale)), np.int8)
+    chosen, log_probability, _ = choose(network, observation, mask, torch.Generator().manual_seed(0))
     for action in (3, 20, 30):
         assert np.mean(chosen == action) == pytest.approx(
             np.exp(log_probability[chosen == action][0]), abs=0.01
@@ -234,5 +263,5 @@ def test_choose__draw_of_zero_falls_on_a_legal_action(monkeypatch: pytest.Monkey
     network = Network("four_point", (4,), 2)
     mask = np.zeros((1, 36), np.int8)
     mask[0, 35] = 1
-    step = VectorStep(np.zeros((1, len(network.scale)), np.int8), mask, *[np.zeros(1, np.int64)] * 4)
-    assert choose(network, step, torch.Generator())[0] == [35]
+    observation = np.zeros((1, len(network.scale)), np.int8)
+    assert choose(network, observation, mask, torch.Generator())[0] == [35]

@@ -43,7 +43,11 @@ def save_policy(
         "layout": layout_hash(PRESETS[config.rules]),
         "weights": name,
         "weights_sha256": hashlib.sha256(content).hexdigest(),
-        "network": {"hidden": list(config.hidden), "teams": network.teams},
+        "network": {
+            "hidden": list(config.hidden),
+            "critic_hidden": list(config.critic_hidden),
+            "teams": network.teams,
+        },
         "training": as_plain(config),
         "seed": config.seed,
         "commit": commit(),

@@ -38,7 +38,9 @@ class TrainConfig:
     steps: int = 32
     """Decisions of each game between two updates."""
     hidden: tuple[int, ...] = (256, 256)
-    """Widths of the hidden layers."""
+    """Widths of the policy's hidden layers."""
+    critic_hidden: tuple[int, ...] = (256, 256)
+    """Widths of the critic's hidden layers."""
     learning_rate: float = 1e-3
     """Adam's rate at the start; it falls linearly to `final_rate` of it."""
     final_rate: float = 0.02
@@ -90,8 +92,9 @@ class TrainConfig:
             raise ValueError(f"seed={self.seed} must be below 2**63")
         if self.device.partition(":")[0] not in ("cpu", "cuda"):
             raise ValueError(f"device={self.device!r} must be cpu or cuda")
-        if not self.hidden or min(self.hidden) < 1:
-            raise ValueError(f"hidden={self.hidden} must be at least one positive width")
+        for name in ("hidden", "critic_hidden"):
+            if not getattr(self, name) or min(getattr(self, name)) < 1:
+                raise ValueError(f"{name}={getattr(self, name)} must be at least one positive width")
         if self.minibatch > self.games * self.steps:
             raise ValueError(
                 f"minibatch={self.minibatch} is more than games={self.games} times steps={self.steps}"

@@ -1,72 +1,132 @@
-"""The network: a stack of ReLU layers on one seat's observation, a policy head and a value head.
+"""The networks: a policy on one seat's observation, and a critic on the full information, each a stack of ReLU layers.
 
-It sees positions with their suits in order, so that what it learns of one suit it knows of all.
-Values are points per deal by team, the seat's own team first, and sum to zero: with two teams one signed number,
-with three a value per team.
+Both see positions with their suits in order (`smear_env.order_suits`), so that what they learn of one suit they know of
+all. Values are points per deal by team, the team of the seat to act first, and sum to zero: with two teams one
+signed number, with three a value per team. The critic serves training alone: a player never sees its input.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from typing import cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from smear_env import PRESETS, observation_layout, observation_scale
+from smear_env import (
+    PRESETS,
+    CheckpointError,
+    observation_layout,
+    observation_scale,
+    state_layout,
+    state_scale,
+)
 from smear_env.agents.policy import read_description, read_weights
+from training.arrays import Float32Array, Int8Array, Int64Array
 
 MASKED = -1e9
 """Logit of an action that is not legal; finite, so that entropy and its gradient are."""
 
+_PAST = ("taken", "discard_order", "played", "trick_of")
+"""Pieces of the state that no longer bear on what the deal will bring, with all hands known."""
+
 
 class Network(nn.Module):
-    """Policy and values of a batch of observations.
+    """Policy and critic.
 
     Args:
         preset: name of the game, which fixes inputs and actions.
-        hidden: widths of the hidden layers.
+        hidden: widths of the policy's hidden layers.
+        critic_hidden: widths of the critic's.
         teams: values to predict.
     """
 
     scale: Tensor
+    critic_scale: Tensor
 
-    def __init__(self, preset: str, hidden: tuple[int, ...], teams: int) -> None:
+    def __init__(
+        self, preset: str, hidden: tuple[int, ...], critic_hidden: tuple[int, ...], teams: int
+    ) -> None:
         super().__init__()
         rules = PRESETS[preset]
-        scale = observation_scale(rules)
-        widths = (len(scale), *hidden)
         self.teams = teams
         self.bidding_flag = observation_layout(rules)["phase"].start
         """Entry of an observation that says that bids are made."""
-        self.trunk = nn.ModuleList(nn.Linear(i, o) for i, o in pairwise(widths))
-        self.policy = nn.Linear(widths[-1], len(rules.action_names))
-        self.value = nn.Linear(widths[-1], teams)
-        # Derived from the layout, so it is no weight of a checkpoint.
+        scale, critic_scale = observation_scale(rules), _critic_inputs(preset)[1]
+        self.trunk = _stack(len(scale), hidden)
+        self.policy = _head(hidden[-1], len(rules.action_names), gain=0.01)
+        self.critic_trunk = _stack(len(critic_scale), critic_hidden)
+        self.value = _head(critic_hidden[-1], teams, gain=0.1)
+        # Derived from the layout, so no weights of a checkpoint.
         self.register_buffer("scale", torch.from_numpy(scale.copy()), persistent=False)
-        for layer in self.trunk:
-            assert isinstance(layer, nn.Linear)
-            nn.init.orthogonal_(layer.weight, 2**0.5)
-            nn.init.zeros_(layer.bias)
-        for head, gain in ((self.policy, 0.01), (self.value, 0.1)):
-            nn.init.orthogonal_(head.weight, gain)
-            nn.init.zeros_(head.bias)
+        self.register_buffer("critic_scale", torch.from_numpy(critic_scale), persistent=False)
 
-    def forward(self, observation: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-probabilities [B, n] (MASKED or less where illegal) and values [B, teams].
+    def forward(self, observation: Tensor, mask: Tensor) -> Tensor:
+        """Log-probabilities [B, n], MASKED or less where illegal.
 
-        observation: [B, d] int8 and mask: [B, n] int8, with suits in order (`smear_env.order_suits`) and a legal
-        action in every row.
+        observation: [B, d] int8 and mask: [B, n] int8, with suits in order and a legal action in every row.
         """
-        x = observation.to(self.policy.weight.dtype)
-        for index, layer in enumerate(self.trunk):
-            assert isinstance(layer, nn.Linear)
-            # Scaling the weights costs less than scaling a batch of observations.
-            weight = layer.weight * self.scale if index == 0 else layer.weight
-            x = torch.relu(nn.functional.linear(x, weight, layer.bias))
-        logits = self.policy(x).masked_fill(mask == 0, MASKED)
-        values = self.value(x)
-        return torch.log_softmax(logits, dim=-1), values - values.mean(dim=-1, keepdim=True)
+        logits = self.policy(_apply(self.trunk, observation, self.scale))
+        return torch.log_softmax(logits.masked_fill(mask == 0, MASKED), dim=-1)
+
+    def values(self, critic_input: Tensor) -> Tensor:
+        """Points that each team can expect from here on, [B, teams], own team first.
+
+        critic_input: [B, c] int8, of `critic_input`.
+        """
+        values = self.value(_apply(self.critic_trunk, critic_input, self.critic_scale))
+        return values - values.mean(dim=-1, keepdim=True)
+
+
+def critic_input(states: Int8Array, preset: str) -> Int8Array:
+    """What the critic sees, [B, c] int8, of states [B, s] counted from the seat to act, their suits in order."""
+    columns, _ = _critic_inputs(preset)
+    stock = states[:, state_layout(PRESETS[preset])["stock"].slice]
+    return np.concatenate([states[:, columns], stock > 0], axis=1, dtype=np.int8)
+
+
+@lru_cache(maxsize=8)
+def _critic_inputs(preset: str) -> tuple[Int64Array, Float32Array]:
+    """Columns of the state that the critic sees, and the scale of its whole input."""
+    rules = PRESETS[preset]
+    layout = state_layout(rules)
+    # Discards bear on the deal where they count for Game.
+    past = _PAST if rules.stock_to_bidder else (*_PAST, "discarded")
+    kept = [
+        np.arange(piece.slice.start, piece.slice.stop) for name, piece in layout.items() if name not in past
+    ]
+    columns = np.concatenate(kept)
+    scale = np.concatenate([state_scale(rules)[columns], np.ones(layout["stock"].size, np.float32)])
+    return columns, scale
+
+
+def _stack(inputs: int, widths: tuple[int, ...]) -> nn.ModuleList:
+    layers = nn.ModuleList(nn.Linear(i, o) for i, o in pairwise((inputs, *widths)))
+    for module in layers:
+        layer = cast("nn.Linear", module)
+        nn.init.orthogonal_(layer.weight, 2**0.5)
+        nn.init.zeros_(layer.bias)
+    return layers
+
+
+def _head(inputs: int, outputs: int, *, gain: float) -> nn.Linear:
+    head = nn.Linear(inputs, outputs)
+    nn.init.orthogonal_(head.weight, gain)
+    nn.init.zeros_(head.bias)
+    return head
+
+
+def _apply(layers: nn.ModuleList, vector: Tensor, scale: Tensor) -> Tensor:
+    x = vector.to(scale.dtype)
+    for index, module in enumerate(layers):
+        layer = cast("nn.Linear", module)
+        # Scaling the weights costs less than scaling a batch of vectors.
+        weight = layer.weight * scale if index == 0 else layer.weight
+        x = torch.relu(nn.functional.linear(x, weight, layer.bias))
+    return x
 
 
 def load_network(folder: Path) -> Network:
@@ -74,6 +134,13 @@ def load_network(folder: Path) -> Network:
     description = read_description(folder)
     tensors = read_weights(folder, description)
     shape = description["network"]
-    network = Network(description["preset"], tuple(shape["hidden"]), shape["teams"])
-    network.load_state_dict({name: torch.from_numpy(tensor) for name, tensor in tensors.items()})
+    try:
+        network = Network(
+            description["preset"], tuple(shape["hidden"]), tuple(shape["critic_hidden"]), shape["teams"]
+        )
+        network.load_state_dict({name: torch.from_numpy(tensor) for name, tensor in tensors.items()})
+    except (KeyError, TypeError, RuntimeError) as error:
+        raise CheckpointError(
+            f"{folder / description['weights']}: holds no critic to train on: {error}"
+        ) from error
     return network

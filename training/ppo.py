@@ -61,11 +61,13 @@ class Trainer:
             start_scores="drawn" if config.draw_scores else "zero",
             threads=config.threads,
         )
-        self.network = Network(config.rules, config.hidden, self.env.teams).to(config.device)
+        self.network = Network(config.rules, config.hidden, config.critic_hidden, self.env.teams).to(
+            config.device
+        )
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5)
         self.updates = 0
         self.shown: VectorStep = self.env.reset()
-        self.rollout = Rollout.empty(config.steps, self.shown)
+        self.rollout = Rollout.empty(config.steps, self.shown, len(self.network.critic_scale))
 
     @property
     def decisions(self) -> int:

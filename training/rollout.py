@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from smear_env import SelfPlayVectorEnv, VectorStep, order_suits, original_actions
+from smear_env import SelfPlayVectorEnv, VectorStep, order_suits, original_actions, rename_suits
 from training.arrays import BoolArray, Float32Array, Int8Array, Int64Array
 from training.gae import advantages, own_first, team_values
 from training.metrics import DealCounts
-from training.network import Network
+from training.network import Network, critic_input
 
 
 @dataclass
@@ -20,6 +20,7 @@ class Rollout:
 
     observation: Int8Array  # [T, N, d]
     mask: Int8Array  # [T, N, n]
+    state: Int8Array  # [T, N, c] what the critic sees
     seat: Int64Array  # [T, N]
     action: Int64Array  # [T, N]
     log_probability: Float32Array  # [T, N] of the action when it was chosen
@@ -31,12 +32,13 @@ class Rollout:
     by_chance: BoolArray  # [T, N] the action was drawn, so the policy learns nothing from it
 
     @classmethod
-    def empty(cls, steps: int, shown: VectorStep) -> Rollout:
-        """Room for `steps` decisions of games that look like `shown`."""
+    def empty(cls, steps: int, shown: VectorStep, critic_size: int) -> Rollout:
+        """Room for `steps` decisions of games that look like `shown`, and critic inputs of a size."""
         size, teams = (steps, len(shown.seat)), shown.reward.shape[1]
         return cls(
             observation=np.zeros((*size, shown.observation.shape[1]), np.int8),
             mask=np.zeros((*size, shown.mask.shape[1]), np.int8),
+            state=np.zeros((*size, critic_size), np.int8),
             seat=np.zeros(size, np.int64),
             action=np.zeros(size, np.int64),
             log_probability=np.zeros(size, np.float32),
@@ -52,12 +54,10 @@ class Rollout:
 @torch.inference_mode()
 def choose(
     network: Network, observation: Int8Array, mask: Int8Array, generator: torch.Generator
-) -> tuple[Int64Array, Float32Array, Float32Array]:
-    """Sampled actions [N], their log-probabilities [N] and values [N, teams] seen from the seat to act."""
+) -> tuple[Int64Array, Float32Array]:
+    """Sampled actions [N] and their log-probabilities [N]."""
     device = network.scale.device
-    log_probabilities, values = network(
-        torch.from_numpy(observation).to(device), torch.from_numpy(mask).to(device)
-    )
+    log_probabilities = network(torch.from_numpy(observation).to(device), torch.from_numpy(mask).to(device))
     log_probabilities = log_probabilities.cpu()
     # Gumbel-max: the largest of log p + G falls on each action with its probability.
     # Some builds of torch draw an exact 0, whose logarithm would lift an illegal action to infinity.
@@ -65,7 +65,13 @@ def choose(
     noise = noise.clamp_min_(torch.finfo(noise.dtype).tiny).log_()
     actions = torch.argmax(log_probabilities - noise, dim=-1)
     chosen = log_probabilities.gather(1, actions[:, None])[:, 0]
-    return actions.numpy(), chosen.numpy(), values.cpu().numpy()
+    return actions.numpy(), chosen.numpy()
+
+
+@torch.inference_mode()
+def judge(network: Network, state: Int8Array) -> Float32Array:
+    """Values [N, teams] of critic inputs [N, c], the team of the seat to act first."""
+    return network.values(torch.from_numpy(state).to(network.scale.device)).cpu().numpy()
 
 
 def chance_calls(mask: Int8Array, env: SelfPlayVectorEnv, generator: torch.Generator) -> Int64Array:
@@ -101,7 +107,8 @@ def collect(
     teams = env.teams
     for step in range(len(rollout.seat)):
         seen = order_suits(shown.observation, shown.mask, env.rules)
-        actions, chosen, values = choose(network, seen.observation, seen.mask, generator)
+        actions, chosen = choose(network, seen.observation, seen.mask, generator)
+        rollout.state[step] = _full_view(env, seen.order)
         bidding = (seen.observation[:, network.bidding_flag] == 1) & auction_by_chance
         if auction_by_chance:
             actions = np.where(bidding, chance_calls(seen.mask, env, generator), actions)
@@ -111,13 +118,13 @@ def collect(
         rollout.seat[step] = shown.seat
         rollout.action[step] = actions
         rollout.log_probability[step] = chosen
-        rollout.value[step] = team_values(values, shown.seat, teams)
+        rollout.value[step] = team_values(judge(network, rollout.state[step]), shown.seat, teams)
         shown = env.step(original_actions(actions, seen.order, env.rules))
         rollout.reward[step] = shown.reward
         rollout.ended[step] = shown.terminated | shown.truncated
         counts.add_deals(env)
     seen = order_suits(shown.observation, shown.mask, env.rules)
-    _, _, last = choose(network, seen.observation, seen.mask, generator)
+    last = judge(network, _full_view(env, seen.order))
     by_team = advantages(
         rollout.reward, rollout.value, team_values(last, shown.seat, teams), rollout.ended, gae_lambda
     )
@@ -126,3 +133,7 @@ def collect(
     rollout.returns[:] = own_first(by_team + rollout.value, rollout.seat, teams)
     counts.add_bids(rollout.observation, rollout.action)
     return shown
+
+
+def _full_view(env: SelfPlayVectorEnv, order: Int64Array) -> Int8Array:
+    return critic_input(rename_suits(env.state(relative=True), order, env.rules), env.rules.name)

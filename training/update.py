@@ -42,6 +42,7 @@ def losses(
     network: Network,
     observation: Tensor,
     mask: Tensor,
+    state: Tensor,
     action: Tensor,
     old_log_probability: Tensor,
     advantage: Tensor,
@@ -53,10 +54,10 @@ def losses(
 ) -> Losses:
     """PPO's clipped surrogate, squared error of the values by team, and entropy, over a minibatch of B decisions.
 
-    bidding: [B] bool, the decision is a bid or a pass. by_chance: [B] bool, it was drawn and not the policy's, so that
-    it has no surrogate; its value is learnt, and its entropy kept up.
+    bidding: [B] bool, the decision is a bid or a pass. by_chance: [B] bool, it was drawn and not the policy's: it has no
+    surrogate, and the policy learns to draw it as often, so that it begins with sensible calls.
     """
-    log_probabilities, values = network(observation, mask)
+    log_probabilities, values = network(observation, mask), network.values(state)
     chosen = log_probabilities.gather(1, action[:, None])[:, 0]
     log_ratio = chosen - old_log_probability
     ratio = log_ratio.exp()
@@ -69,10 +70,11 @@ def losses(
     # exp(MASKED) is exactly 0 and MASKED finite, so illegal actions add 0 and never NaN.
     entropies = -(log_probabilities.exp() * log_probabilities).sum(dim=-1)
     bonus = torch.where(bidding, settings.bid_entropy, settings.entropy) * entropies
+    imitation = -(chosen * by_chance).mean()
     with torch.no_grad():
         kl = ((ratio - 1 - log_ratio) * own).sum() / own.sum().clamp_min(1)
         clipped = (((ratio - 1).abs() > settings.clip) & own).sum() / own.sum().clamp_min(1)
-    total = policy + settings.value_weight * value - bonus.mean()
+    total = policy + settings.value_weight * value + imitation - (bonus * own).mean()
     return Losses(total, policy, value, entropies.mean(), kl, clipped)
 
 
@@ -88,15 +90,17 @@ def update(
     size = rollout.action.size
     observation = torch.from_numpy(rollout.observation.reshape(size, -1))
     mask = torch.from_numpy(rollout.mask.reshape(size, -1))
+    state = torch.from_numpy(rollout.state.reshape(size, -1))
     action = torch.from_numpy(rollout.action.reshape(size))
     old = torch.from_numpy(rollout.log_probability.reshape(size))
     returns = torch.from_numpy(rollout.returns.reshape(size, -1))
     by_chance = torch.from_numpy(rollout.by_chance.reshape(size))
     advantage = torch.from_numpy(rollout.advantage.reshape(size))
     own = advantage[~by_chance]
-    advantage = (advantage - own.mean()) / (own.std() + 1e-8)
+    if len(own) > 1:  # otherwise there is no policy to improve, and no spread either
+        advantage = (advantage - own.mean()) / (own.std() + 1e-8)
     bidding = observation[:, network.bidding_flag] == 1
-    decisions = (observation, mask, action, old, advantage, returns, bidding, by_chance)
+    decisions = (observation, mask, state, action, old, advantage, returns, bidding, by_chance)
     for group in optimizer.param_groups:
         group["lr"] = settings.learning_rate
     totals: dict[str, float] = {}

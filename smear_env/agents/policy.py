@@ -35,7 +35,7 @@ _FIELDS: dict[str, type] = {
     "layout": str,  # hash of the observation layout and actions
     "weights": str,  # file name beside the description
     "weights_sha256": str,
-    "network": dict,  # {"hidden": [256, 256], "teams": 2}
+    "network": dict,  # {"hidden": [256, 256], "critic_hidden": [256, 256], "teams": 2}
     "training": dict,  # the training configuration
     "seed": int,
     "commit": str,
@@ -149,16 +149,15 @@ def read_weights(folder: Path, description: dict[str, Any]) -> dict[str, Float32
 
 
 def weight_shapes(description: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Name and shape of every tensor of the network that a description describes."""
+    """Name and shape of every tensor that playing needs; a checkpoint may hold others, as a critic's."""
     rules = PRESETS[description["preset"]]
     widths = [vector_size(observation_layout(rules)), *description["network"]["hidden"]]
     shapes: dict[str, tuple[int, ...]] = {}
     for index, (inputs, outputs) in enumerate(pairwise(widths)):
         shapes[f"trunk.{index}.weight"] = (outputs, inputs)
         shapes[f"trunk.{index}.bias"] = (outputs,)
-    for head, outputs in (("policy", len(rules.action_names)), ("value", description["network"]["teams"])):
-        shapes[f"{head}.weight"] = (outputs, widths[-1])
-        shapes[f"{head}.bias"] = (outputs,)
+    shapes["policy.weight"] = (len(rules.action_names), widths[-1])
+    shapes["policy.bias"] = (len(rules.action_names),)
     return shapes
 
 
