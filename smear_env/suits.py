@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from smear_env._jit import announce_compilation, kernel
-from smear_env._typing import Int8Array, Int64Array
+from smear_env._typing import Int8Array, Int64Array, as_int
 from smear_env.flags import move_block
 from smear_env.observation import observation_layout, state_layout
 from smear_env.rules import MAX_SUITS, Rules
@@ -155,8 +155,9 @@ def _find_orders(
             key = 0
             for rank in range(ranks):
                 at = suit * ranks + rank
-                key += row[hand + at] * (_COUNT_WEIGHT + (_HAND_WEIGHT << rank)) + (row[unseen + at] << rank)
-            keys[suit] = key + (_COUNT_WEIGHT << 10) * row[trump + suit]
+                held, hidden = as_int(row[hand + at]), as_int(row[unseen + at])
+                key += held * (_COUNT_WEIGHT + (_HAND_WEIGHT << rank)) + (hidden << rank)
+            keys[suit] = key + (_COUNT_WEIGHT << 10) * as_int(row[trump + suit])
         for place in range(suits):
             order[i, place] = place
         # Insertion sort, best first; equal keys keep their order.

@@ -22,16 +22,23 @@ from safetensors.torch import load_file, save_file
 
 from training.checkpoint import load_resume, save_policy, save_resume, write_atomically
 from training.config import TrainConfig
-from training.network import Network
+from training.network import Network, load_network
 
 CONFIG = TrainConfig(
-    rules="four_point", options=("stock_to_bidder=2,3",), hidden=(8,), games=8, steps=1, minibatch=8, seed=4
+    rules="four_point",
+    options=("stock_to_bidder=2,3",),
+    hidden=(8,),
+    critic_hidden=(6,),
+    games=8,
+    steps=1,
+    minibatch=8,
+    seed=4,
 )
 
 
 def network(seed: int = 0, preset: str = "four_point") -> Network:
     torch.manual_seed(seed)
-    return Network(preset, (8,), 2)
+    return Network(preset, (8,), (6,), 2)
 
 
 @pytest.fixture
@@ -66,7 +73,7 @@ def test_description__holds_what_a_reader_needs(folder: Path) -> None:
     assert found["format"] == "smear-policy/1"
     assert found["preset"] == "four_point"
     assert found["layout"] == layout_hash(make_rules("four_point"))
-    assert found["network"] == {"hidden": [8], "teams": 2}
+    assert found["network"] == {"hidden": [8], "critic_hidden": [6], "teams": 2}
     assert found["seed"] == 4
     assert found["decisions"] == 100
     assert found["training"]["learning_rate"] == CONFIG.learning_rate
@@ -226,11 +233,11 @@ def test_weights__missing_file_is_named(folder: Path) -> None:
     [
         (lambda t: t.pop("policy.bias"), r"'policy.bias' is missing"),
         (
-            lambda t: t.update({"value.bias": torch.zeros(3)}),
-            r"'value.bias' is float32 \(3,\), expected float32 \(2,\)",
+            lambda t: t.update({"policy.bias": torch.zeros(3)}),
+            r"'policy.bias' is float32 \(3,\), expected float32 \(36,\)",
         ),
-        (lambda t: t.update({"value.bias": torch.zeros(2).double()}), r"'value.bias' is float64"),
-        (lambda t: t.update({"value.bias": torch.zeros(2).bfloat16()}), r"\.safetensors"),
+        (lambda t: t.update({"policy.bias": torch.zeros(36).double()}), r"'policy.bias' is float64"),
+        (lambda t: t.update({"policy.bias": torch.zeros(36).bfloat16()}), r"\.safetensors"),
         (
             lambda t: t["trunk.0.weight"].fill_(float("nan")),
             r"'trunk.0.weight' holds numbers that are not finite",
@@ -242,6 +249,34 @@ def test_weights__of_another_network_are_named(folder: Path, change: Any, named:
     reweigh(folder, change)
     with pytest.raises(CheckpointError, match=named):
         load_policy(folder)
+    with pytest.raises(CheckpointError, match=named):
+        load_network(folder)
+
+
+CRITIC = ["critic_trunk.0.bias", "critic_trunk.0.weight", "value.bias", "value.weight"]
+
+
+def test_weights__the_critics_are_not_needed_to_play(folder: Path) -> None:
+    before = bias(folder)
+    players = {"policy.bias", "policy.weight", "trunk.0.bias", "trunk.0.weight"}
+    assert set(load_file(weights(folder))) == players | set(CRITIC)
+    reweigh(folder, lambda t: [t.pop(name) for name in CRITIC])
+    assert bias(folder) == before
+
+
+@pytest.mark.parametrize("name", CRITIC)
+@pytest.mark.parametrize("change", ["missing", "shape"])
+def test_weights__of_another_critic_play_and_are_named_to_the_trainer(
+    folder: Path, name: str, change: str
+) -> None:
+    load_network(folder)
+    reweigh(folder, lambda t: t.pop(name) if change == "missing" else t.update({name: t[name][:1].clone()}))
+    load_policy(folder)
+    with pytest.raises(
+        CheckpointError, match=rf"(?s)policy-100.*\.safetensors: holds no critic.*{name}"
+    ) as caught:
+        load_network(folder)
+    assert str(folder) in str(caught.value)
 
 
 def test_load_policy__of_nothing_says_what_to_give(tmp_path: Path) -> None:

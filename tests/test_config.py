@@ -45,19 +45,32 @@ def test_committed_config__loads(path: Path) -> None:
                 "final_entropy",
                 "value_weight",
                 "dealer_must_bid",
+                "auction_by_chance",
                 "gae_lambda",
             )
         ),
-        *((name, 1.1) for name in ("dealer_must_bid", "gae_lambda", "final_rate")),
+        *((name, 1.1) for name in ("dealer_must_bid", "auction_by_chance", "gae_lambda", "final_rate")),
         *((name, 0.0) for name in ("learning_rate", "clip", "max_gradient_norm", "checkpoint_minutes")),
         *(
             (name, float("nan"))
-            for name in ("entropy", "value_weight", "learning_rate", "gae_lambda", "clip")
+            for name in (
+                "entropy",
+                "bid_entropy",
+                "auction_by_chance",
+                "value_weight",
+                "learning_rate",
+                "gae_lambda",
+                "clip",
+            )
         ),
         ("learning_rate", float("inf")),
         ("seed", 2**63),
         ("hidden", ()),
         ("hidden", (64, 0)),
+        ("critic_hidden", ()),
+        ("critic_hidden", (64, 0)),
+        ("critic_hidden", (-64,)),
+        ("precision", "float16"),
         ("device", "abacus"),
         ("options", ("stock_to_bidder",)),
         ("options", ("stock_to_bidder=",)),
@@ -104,6 +117,9 @@ def test_config__values_that_contradict_are_named(changed: dict[str, Any], named
         ("clip = false", "clip=False"),
         ("hidden = 64", "hidden=64"),
         ("hidden = [64.0]", "hidden="),
+        ("critic_hidden = 64", "critic_hidden=64"),
+        ("critic_hidden = [true]", "critic_hidden="),
+        ("auction_by_chance = true", "auction_by_chance=True"),
         ("baselines = 'greedy'", "baselines='greedy'"),
         ("[table]\ngames = 3", "'table'"),
         ("games = ", "TOML"),
@@ -135,7 +151,7 @@ def test_toml__whole_number_serves_as_a_number(tmp_path: Path) -> None:
 
 
 def test_config__survives_json() -> None:
-    config = TrainConfig(rules="schmier", options=("teams=2",), hidden=(8, 8), **SMALL)
+    config = TrainConfig(rules="schmier", options=("teams=2",), hidden=(8, 8), critic_hidden=(4,), **SMALL)
     assert config_from(as_plain(config), "here") == config
 
 
@@ -173,8 +189,22 @@ def test_parse_options__takes_one_value_each() -> None:
 def test_flags__override_the_file_and_the_file_the_defaults(tmp_path: Path) -> None:
     path = tmp_path / "run.toml"
     path.write_text('games = 64\nsteps = 8\nminibatch = 32\nseed = 5\nbaselines = ["greedy"]')
-    config, resume = parse(["--config", str(path), "--seed", "6", "--no-draw-scores", "--hidden", "8", "4"])
+    config, resume = parse(
+        [
+            "--config",
+            str(path),
+            "--seed",
+            "6",
+            "--no-draw-scores",
+            "--hidden",
+            "8",
+            "4",
+            "--critic-hidden",
+            "6",
+        ]
+    )
     assert (config.games, config.seed, config.draw_scores, config.hidden) == (64, 6, False, (8, 4))
+    assert config.critic_hidden == (6,)
     assert config.baselines == ("greedy",)
     assert config.clip == TrainConfig().clip
     assert not resume

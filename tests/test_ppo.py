@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smear_env import PRESETS, CheckpointError, configs_folder, load_policy, make_agent
+from smear_env import PRESETS, CheckpointError, configs_folder, load_policy, make_agent, observation_layout
 
 pytest.importorskip("torch")
 
@@ -42,6 +42,7 @@ games = 48
 steps = 16
 total_decisions = 3072
 hidden = [16]
+critic_hidden = [16]
 minibatch = 256
 evaluate_pairs = 20
 threads = 1
@@ -55,6 +56,7 @@ def tiny(folder: Path, **changed: Any) -> TrainConfig:
         "steps": 16,
         "total_decisions": 2048,
         "hidden": (16,),
+        "critic_hidden": (12,),
         "minibatch": 128,
         "evaluate_pairs": 0,
         "threads": 1,
@@ -265,6 +267,7 @@ def test_resume__names_what_does_not_fit(tmp_path: Path) -> None:
     kept = json.loads(path.read_text())
     for field, value, named in (
         ("hidden", [8], "does not fit"),
+        ("critic_hidden", [8], "does not fit"),
         ("games", 16, "does not fit"),
         ("clip", -1, "clip"),
         ("gmaes", 3, "gmaes"),
@@ -430,6 +433,32 @@ def test_trainer__plays_the_rules_of_the_configuration(preset: str, tmp_path: Pa
 def test_trainer__two_teams_of_three(tmp_path: Path) -> None:
     train(tiny(tmp_path, rules="schmier", options=("teams=2",), total_decisions=512), console=quiet())
     assert load_policy(tmp_path).description["network"]["teams"] == 2
+
+
+@GAMES
+def test_trainer__draws_the_calls_of_the_first_share_of_the_run_alone(preset: str, tmp_path: Path) -> None:
+    trainer = Trainer(tiny(tmp_path, rules=preset, auction_by_chance=0.5))
+    layout = observation_layout(PRESETS[preset])
+    drawn = []
+    for _ in range(4):
+        trainer.iterate(DealCounts(preset, trainer.free))
+        calls = trainer.rollout.observation[..., layout["phase"].start] == 1
+        assert calls.any()
+        by_chance = trainer.rollout.by_chance
+        drawn.append(by_chance.any())
+        np.testing.assert_array_equal(by_chance, calls & drawn[-1])
+    assert drawn == [True, True, False, False]
+
+
+def test_trainer__critic_has_widths_of_its_own_and_trains(tmp_path: Path) -> None:
+    trainer = Trainer(tiny(tmp_path, hidden=(16,), critic_hidden=(12, 10)))
+    network = trainer.network
+    assert [layer.out_features for layer in network.trunk] == [16]
+    assert [layer.out_features for layer in network.critic_trunk] == [12, 10]
+    before = {name: part.detach().clone() for name, part in network.named_parameters()}
+    trainer.iterate(DealCounts("four_point", trainer.free))
+    for name, part in network.named_parameters():
+        assert not torch.equal(part, before[name]), name
 
 
 def test_schedules__fall_as_described(tmp_path: Path) -> None:

@@ -15,7 +15,10 @@ from smear_env import (
     make_rules,
     observation_layout,
     order_suits,
+    original_actions,
     pieces,
+    rename_suits,
+    state_layout,
 )
 from tests.reference.learning import Decision, seat_returns, team_advantage
 
@@ -24,8 +27,8 @@ pytest.importorskip("torch")
 import torch
 
 from training.metrics import DealCounts
-from training.network import Network
-from training.rollout import Rollout, choose, collect
+from training.network import Network, critic_input
+from training.rollout import Rollout, chance_calls, choose, collect, judge
 
 GAMES = pytest.mark.parametrize("preset", ["four_point", "schmier"])
 N, STEPS, LAMBDA = 24, 60, 0.9
@@ -38,9 +41,13 @@ class Watched(SelfPlayVectorEnv):
         super().__init__(*args, **kwargs)
         self.played: list[np.ndarray] = []  # [N] actions of each step
         self.results: list[np.ndarray] = []  # [N, teams] for each step, 0 where no deal ended
+        self.orders: list[np.ndarray] = []  # [N, suits] of what was shown before each step
+        self.states: list[np.ndarray] = []  # [N, s] before each step, seats and suits as they are
 
     def step(self, actions: Any) -> VectorStep:
         self.played.append(actions.copy())
+        self.orders.append(order_suits(self._out.observation, self._out.mask, self.rules).order)
+        self.states.append(self.state())
         shown = super().step(actions)  # raises for an illegal action
         gained = (self.deals.scores - self.deals.scores_before)[:, : self.teams]
         others = (gained.sum(axis=1, keepdims=True) - gained) / (self.teams - 1)
@@ -62,10 +69,11 @@ class Collected:
     @property
     def last_values(self) -> np.ndarray:
         """By team, [N, teams]: values are shown from the seat, its own team first."""
-        ordered = order_suits(self.shown.observation, self.shown.mask, self.env.rules)
+        rules, teams = self.env.rules, self.env.teams
+        order = order_suits(self.shown.observation, self.shown.mask, rules).order
+        full = critic_input(rename_suits(self.env.state(relative=True), order, rules), rules.name)
         with torch.inference_mode():
-            _, seen = self.network(torch.from_numpy(ordered.observation), torch.from_numpy(ordered.mask))
-        teams = self.env.teams
+            seen = self.network.values(torch.from_numpy(full))
         return np.array(
             [[seen[g, (t - s) % teams] for t in range(teams)] for g, s in enumerate(self.shown.seat)]
         )
@@ -90,12 +98,12 @@ def collected(
     torch.manual_seed(3)
     rules = [make_rules(preset, all_pass=("same_dealer", "dealer_bids")[g % 2]) for g in range(N)]
     env = Watched(N, rules, seed=5, episode=episode, reward="points", skip_forced=True, max_deals=3)
-    network = Network(preset, (16,), env.teams)
+    network = Network(preset, (16,), (12,), env.teams)
     with torch.no_grad():
         network.policy.weight.mul_(100)
         network.value.weight.mul_(10)
     shown = env.reset()
-    rollout = Rollout.empty(STEPS, shown)
+    rollout = Rollout.empty(STEPS, shown, len(network.critic_scale))
     generator = torch.Generator().manual_seed(1)
     counts = DealCounts(preset, np.ones(N, bool))
     shown = collect(env, network, shown, rollout, generator, lam, counts, auction_by_chance=by_chance)
@@ -127,6 +135,20 @@ def test_rollout__plays_the_action_it_stores_in_the_suit_it_stands_for(made: Col
         assert same_call or same_rank or same_trump, (one, other)
 
 
+def test_rollout__keeps_positions_with_their_suits_in_order(made: Collected) -> None:
+    rollout, rules = made.rollout, made.env.rules
+    trump = pieces(rollout.observation, observation_layout(rules))["trump"]
+    assert trump[..., 0].any()
+    assert not trump[..., 1:].any()
+    orders = np.concatenate(made.env.orders)
+    assert len(np.unique(orders, axis=0)) > 4
+    played = original_actions(rollout.action.ravel(), orders, rules)
+    np.testing.assert_array_equal(played, np.concatenate(made.env.played))
+
+
+# ------------------------------------------------------------------------------------------------ calls by chance
+
+
 @GAMES
 def test_rollout__auction_by_chance_draws_every_call_and_no_other_action(preset: str) -> None:
     made = collected(preset, by_chance=True)
@@ -137,6 +159,74 @@ def test_rollout__auction_by_chance_draws_every_call_and_no_other_action(preset:
     calls = rollout.action[rollout.by_chance] - len(rules.card_names)
     assert set(calls) == set(range(rules.max_bid - rules.min_bid + 2)), "passes and every bid"
     assert not collected(preset).rollout.by_chance.any()
+
+
+@GAMES
+def test_chance_calls__let_any_seat_become_the_bidder(preset: str) -> None:
+    env = SelfPlayVectorEnv(2000, make_rules(preset, all_pass="dealer_bids"), seed=5, episode="deal")
+    players, layout = env.rules.players, observation_layout(env.rules)
+    shown = env.reset()
+    generator = torch.Generator().manual_seed(2)
+    for _ in range(players):
+        bidding = pieces(shown.observation, layout)["phase"][:, 0] == 1
+        shown = env.step_some(np.where(bidding, chance_calls(shown.mask, env, generator), -1))
+    seen = pieces(shown.observation, layout)
+    assert not seen["phase"][:, 0].any()
+    turns = (seen["bidder"].argmax(axis=1) - seen["dealer"].argmax(axis=1)) % players
+    shares = np.bincount(turns, minlength=players) / 2000
+    assert shares.min() > 0.4 / players, shares
+    assert shares.max() < 3 / players, shares
+
+
+def calls_of(preset: str, bids: int, *, may_pass: bool, rows: int = 40_000) -> tuple[np.ndarray, np.ndarray]:
+    """Drawn calls, and the one mask of all rows: pass or not, and the highest `bids` bids."""
+    env = SelfPlayVectorEnv(1, preset, seed=0)
+    rules = env.rules
+    passing = len(rules.card_names)
+    mask = np.zeros(env.num_actions, np.int8)
+    mask[passing] = may_pass
+    highest = passing + 1 + rules.max_bid - rules.min_bid
+    mask[highest - bids + 1 : highest + 1] = 1
+    drawn = chance_calls(np.tile(mask, (rows, 1)), env, torch.Generator().manual_seed(4))
+    assert drawn.shape == (rows,)
+    assert drawn.dtype == np.int64
+    return drawn, mask
+
+
+@GAMES
+@pytest.mark.parametrize("may_pass", [True, False])
+@pytest.mark.parametrize("bids", [1, 2, 3])
+def test_chance_calls__are_legal_and_most_of_them_passes_and_low_bids(
+    preset: str, may_pass: bool, bids: int
+) -> None:
+    drawn, mask = calls_of(preset, bids, may_pass=may_pass)
+    legal, counts = np.unique(drawn, return_counts=True)
+    assert set(legal) == set(np.flatnonzero(mask))
+    # Each seat bids once in as many calls as there are seats.
+    bidding = 1 / PRESETS[preset].players if may_pass else 1.0
+    among_bids = {1: [1], 2: [3 / 4, 1 / 4], 3: [3 / 4, 3 / 16, 1 / 16]}[bids]
+    expected = [1 - bidding] * may_pass + [bidding * share for share in among_bids]
+    np.testing.assert_allclose(counts / len(drawn), expected, atol=0.01)
+
+
+@GAMES
+def test_chance_calls__are_drawn_for_each_row_by_its_own_mask(preset: str) -> None:
+    env = SelfPlayVectorEnv(1, preset, seed=0)
+    passing = len(env.rules.card_names)
+    bids = env.rules.max_bid - env.rules.min_bid + 1
+    rows = 2000
+    lowest, may_pass = np.arange(rows) % bids, np.arange(rows) % 7 < 5
+    mask = np.zeros((rows, env.num_actions), np.int8)
+    mask[:, passing] = may_pass
+    mask[:, passing + 1 : passing + 1 + bids] = np.arange(bids) >= lowest[:, None]
+    for seed in range(20):
+        drawn = chance_calls(mask, env, torch.Generator().manual_seed(seed))
+        assert np.all(mask[np.arange(rows), drawn] == 1)
+    again = chance_calls(mask, env, torch.Generator().manual_seed(19))
+    np.testing.assert_array_equal(drawn, again)
+
+
+# ------------------------------------------------------------------------------------------------ what is kept
 
 
 def test_rollout__keeps_the_observation_of_the_seat_that_decides(made: Collected) -> None:
@@ -175,13 +265,65 @@ def test_rollout__resetting_step_is_no_transition(made: Collected) -> None:
 def test_rollout__values_are_the_networks_by_team(made: Collected) -> None:
     rollout, teams = made.rollout, made.env.teams
     with torch.inference_mode():
-        observation, mask = (torch.from_numpy(part[7]) for part in (rollout.observation, rollout.mask))
-        _, seen = made.network(observation, mask)
+        seen = made.network.values(torch.from_numpy(rollout.state[7]))
+    np.testing.assert_allclose(judge(made.network, rollout.state[7]), seen, atol=1e-6)
     for game, seat in enumerate(rollout.seat[7]):
         for slot in range(teams):
             assert rollout.value[7, game, (seat + slot) % teams] == pytest.approx(
                 float(seen[game, slot]), abs=1e-5
             )
+
+
+def test_rollout__critic_sees_all_hands_counted_from_the_seat_to_act(made: Collected) -> None:
+    rules, rollout = made.env.rules, made.rollout
+    players, cards, ranks = rules.players, len(rules.card_names), len(rules.ranks)
+    suits = len(rules.suits)
+    before = pieces(np.stack(made.env.states), state_layout(rules))
+    hands = rollout.state[..., : players * cards].reshape(STEPS, N, players, cards)
+    stock = rollout.state[..., -cards:]
+    own = pieces(rollout.observation, observation_layout(rules))["hand"]
+    np.testing.assert_array_equal(hands[..., 0, :], own)
+    assert np.all(hands.sum(axis=(2, 3)) > own.sum(axis=2))
+    for step in range(STEPS):
+        for game in range(N):
+            # The card of each place, by the order of suits; the joker keeps its own.
+            order = made.env.orders[step][game]
+            place = np.arange(cards)
+            place[: suits * ranks] = (order[:, None] * ranks + np.arange(ranks)).ravel()
+            for relative in range(players):
+                seat = (rollout.seat[step, game] + relative) % players
+                held = before["hand"][step, game, seat]
+                np.testing.assert_array_equal(hands[step, game, relative], held[place])
+            np.testing.assert_array_equal(stock[step, game], before["stock"][step, game][place] > 0)
+
+
+@GAMES
+def test_rollout__hidden_cards_change_what_the_critic_says_and_nothing_of_the_policy(preset: str) -> None:
+    torch.set_num_threads(1)
+    torch.manual_seed(3)
+    network = Network(preset, (16,), (12,), PRESETS[preset].teams)
+    with torch.no_grad():
+        network.policy.weight.mul_(100)
+    made = []
+    for swap in (False, True):
+        env = SelfPlayVectorEnv(N, preset, seed=5, episode="deal", reward="points", skip_forced=True)
+        shown = env.reset()
+        if swap:  # the two seats after the one to act change hands
+            snapshot = env.snapshot()
+            states = snapshot["states"].view(env._states.dtype)[:, 0]
+            for game, seat in enumerate(shown.seat):
+                one, other = (seat + 1) % env.rules.players, (seat + 2) % env.rules.players
+                states["hand"][game][[one, other]] = states["hand"][game][[other, one]]
+            shown = env.restore(snapshot)
+        rollout = Rollout.empty(1, shown, len(network.critic_scale))
+        counts = DealCounts(preset, np.ones(N, bool))
+        collect(env, network, shown, rollout, torch.Generator().manual_seed(1), LAMBDA, counts)
+        made.append(rollout)
+    plain, swapped = made
+    for name in ("observation", "mask", "seat", "action", "log_probability"):
+        np.testing.assert_array_equal(getattr(plain, name), getattr(swapped, name), err_msg=name)
+    assert np.all(np.any(plain.state != swapped.state, axis=-1))
+    assert np.abs(plain.value - swapped.value).max(axis=-1).min() > 0
 
 
 def test_rollout__advantages_equal_the_slow_loop_of_each_team(made: Collected) -> None:
@@ -216,7 +358,7 @@ def test_rollout__recorded_probabilities_give_ratio_1_on_the_first_minibatch(mad
 
     def ratio(mask: Any) -> Any:
         with torch.inference_mode():
-            log_probabilities, _ = made.network(observation, mask)
+            log_probabilities = made.network(observation, mask)
         return (log_probabilities.gather(1, action[:, None])[:, 0].double() - old.double()).exp()
 
     # 1e-6 is what single precision leaves of 1 for log-probabilities of a few units.
@@ -229,7 +371,7 @@ def test_choose__half_a_million_samples_are_legal(preset: str) -> None:
     # Both games together make a million, each row with a mask of its own, some with one or two legal actions.
     torch.manual_seed(0)
     generator, masks = torch.Generator().manual_seed(0), np.random.default_rng(0)
-    network = Network(preset, (4,), PRESETS[preset].teams)
+    network = Network(preset, (4,), (4,), PRESETS[preset].teams)
     rows, actions = 50_000, len(PRESETS[preset].action_names)
     for _ in range(10):
         mask = (masks.random((rows, actions), np.float32) < masks.random((rows, 1), np.float32)).astype(
@@ -237,21 +379,21 @@ def test_choose__half_a_million_samples_are_legal(preset: str) -> None:
         )
         mask[np.arange(rows), masks.integers(actions, size=rows)] = 1
         observation = masks.integers(2, size=(1, len(network.scale)), dtype=np.int8).repeat(rows, axis=0)
-        chosen, log_probability, _ = choose(network, observation, mask, generator)
+        chosen, log_probability = choose(network, observation, mask, generator)
         assert np.all(mask[np.arange(rows), chosen] == 1)
         assert np.all(np.isfinite(log_probability))
 
 
 def test_choose__follows_the_probabilities() -> None:
     torch.manual_seed(0)
-    network = Network("four_point", (4,), 2)
+    network = Network("four_point", (4,), (4,), 2)
     with torch.no_grad():
         network.policy.bias.copy_(torch.linspace(-1, 1, 36))
     rows = 40_000
     mask = np.zeros((rows, 36), np.int8)
     mask[:, [3, 20, 30]] = 1
     observation = np.zeros((rows, len(network.scale)), np.int8)
-    chosen, log_probability, _ = choose(network, observation, mask, torch.Generator().manual_seed(0))
+    chosen, log_probability = choose(network, observation, mask, torch.Generator().manual_seed(0))
     for action in (3, 20, 30):
         assert np.mean(chosen == action) == pytest.approx(
             np.exp(log_probability[chosen == action][0]), abs=0.01
@@ -260,7 +402,7 @@ def test_choose__follows_the_probabilities() -> None:
 
 def test_choose__draw_of_zero_falls_on_a_legal_action(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.Tensor, "exponential_", lambda self, generator: self.zero_())
-    network = Network("four_point", (4,), 2)
+    network = Network("four_point", (4,), (4,), 2)
     mask = np.zeros((1, 36), np.int8)
     mask[0, 35] = 1
     observation = np.zeros((1, len(network.scale)), np.int8)

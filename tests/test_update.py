@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smear_env import PRESETS, VectorStep, observation_layout, observation_scale
+from smear_env import PRESETS, VectorStep, observation_layout, observation_scale, state_layout, state_scale
 
 pytest.importorskip("torch")
 
 import torch
 
-from training.network import Network
+from training.network import Network, critic_input
 from training.rollout import Rollout, collect
 from training.update import Losses, UpdateSettings, explained_variance, losses, update
 
@@ -37,7 +37,7 @@ def masked_rows(preset: str, rows: int) -> tuple[Network, Any, Any]:
     """A network with strong preferences, random observations, a mask of its own for each row."""
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    network = Network(preset, (8,), PRESETS[preset].teams)
+    network = Network(preset, (8,), (6,), PRESETS[preset].teams)
     with torch.no_grad():
         network.policy.weight.mul_(100)
     observation = torch.randint(0, 2, (rows, len(network.scale)), dtype=torch.int8)
@@ -48,13 +48,21 @@ def masked_rows(preset: str, rows: int) -> tuple[Network, Any, Any]:
     return network, observation, mask
 
 
+def states_of(network: Network, rows: int) -> Any:
+    """Random critic inputs."""
+    generator = torch.Generator().manual_seed(1)
+    return torch.randint(0, 2, (rows, len(network.critic_scale)), generator=generator, dtype=torch.int8)
+
+
 def terms(network: Any, observation: Any, mask: Any, **changed: Any) -> Losses:
     rows = len(mask)
+    state = states_of(network, rows) if isinstance(network, Network) else torch.zeros(rows, 1)
     given = {
+        "state": state,
         "action": mask.argmax(dim=1),
         "old_log_probability": torch.zeros(rows),
         "advantage": torch.zeros(rows),
-        "returns": torch.zeros_like(network(observation, mask)[1]),
+        "returns": torch.zeros_like(network.values(state)),
         "bidding": torch.zeros(rows, dtype=torch.bool),
         "by_chance": torch.zeros(rows, dtype=torch.bool),
         "settings": SETTINGS,
@@ -68,10 +76,13 @@ class Fixed(torch.nn.Module):
     def __init__(self, probabilities: Any, values: Any) -> None:
         super().__init__()
         self.log_probabilities = torch.nn.Parameter(torch.tensor(probabilities).log())
-        self.values = torch.nn.Parameter(torch.tensor(values))
+        self.told = torch.nn.Parameter(torch.tensor(values))
 
-    def forward(self, observation: Any, mask: Any) -> tuple[Any, Any]:
-        return self.log_probabilities, self.values
+    def forward(self, observation: Any, mask: Any) -> Any:
+        return self.log_probabilities
+
+    def values(self, state: Any) -> Any:
+        return self.told
 
 
 def test_losses__clipped_surrogate_hand_worked() -> None:
@@ -111,7 +122,7 @@ def test_losses__value_is_the_squared_error_of_each_team() -> None:
     assert found.value.item() == pytest.approx(0.5 * (4 + 0 + 4) / 3)
     assert found.total.item() == pytest.approx(SETTINGS.value_weight * found.value.item())
     found.value.backward()
-    assert network.values.grad[0].tolist() == pytest.approx([-2 / 3, 0, 2 / 3])
+    assert network.told.grad[0].tolist() == pytest.approx([-2 / 3, 0, 2 / 3])
 
 
 @GAMES
@@ -153,26 +164,107 @@ def test_losses__bids_have_an_entropy_bonus_of_their_own() -> None:
 
 @GAMES
 def test_update__knows_bids_by_the_phase_in_the_observation(preset: str) -> None:
-    network = Network(preset, (4,), 2)
+    network = Network(preset, (4,), (4,), 2)
     assert network.bidding_flag == observation_layout(PRESETS[preset])["phase"].start
 
 
-def test_losses__call_drawn_by_chance_teaches_values_and_no_policy() -> None:
+def test_losses__call_drawn_by_chance_teaches_values_and_has_no_surrogate() -> None:
     network, observation, mask = masked_rows("four_point", 10)
     by_chance = torch.arange(10) < 4
     changed = {"advantage": torch.randn(10), "returns": torch.randn(10, 2)}
+    changed["old_log_probability"] = network(observation, mask).max(dim=1).values.detach() - 0.3
     found = terms(network, observation, mask, by_chance=by_chance, **changed)
     own = {name: part[4:] for name, part in changed.items()}
-    assert found.policy.item() == pytest.approx(
-        terms(network, observation[4:], mask[4:], **own).policy.item()
-    )
-    assert found.value.item() == pytest.approx(terms(network, observation, mask, **changed).value.item())
+    alone = terms(network, observation[4:], mask[4:], state=states_of(network, 10)[4:], **own)
+    for name in ("policy", "kl", "clipped"):
+        assert getattr(found, name).item() == pytest.approx(getattr(alone, name).item(), abs=1e-6), name
+    plain = terms(network, observation, mask, **changed)
+    assert found.value.item() == pytest.approx(plain.value.item())
+    assert found.entropy.item() == pytest.approx(plain.entropy.item())
+
+
+def test_losses__call_drawn_by_chance_is_imitated_whatever_it_earned() -> None:
+    # Rows 0 and 1 are drawn, row 2 the policy's own; the entropy bonus is the last's alone.
+    chances = [[0.75, 0.25], [0.75, 0.25], [0.5, 0.5]]
+    by_chance = torch.tensor([True, True, False])
+    pulls = []
+    for earned in (-50.0, 50.0):
+        network = Fixed(chances, [[0.0, 0.0]] * 3)
+        found = terms(
+            network,
+            torch.zeros(3, 1),
+            torch.ones(3, 2),
+            action=torch.tensor([1, 0, 0]),
+            old_log_probability=torch.tensor(chances).log()[:, 0],
+            advantage=torch.tensor([earned, -earned, 2.0]),
+            by_chance=by_chance,
+            settings=replace(SETTINGS, entropy=0.25, bid_entropy=9.0),
+            bidding=by_chance,
+        )
+        log = math.log
+        expected = -2.0 - (log(0.25) + log(0.75)) / 3 - 0.25 * log(2) / 3
+        assert found.total.item() == pytest.approx(expected, abs=1e-6)
+        assert found.policy.item() == pytest.approx(-2.0)
+        (surrogate,) = torch.autograd.grad(found.policy, network.log_probabilities, retain_graph=True)
+        assert surrogate[:2].abs().max() == 0
+        assert surrogate[2, 0] != 0
+        found.total.backward()
+        pulls.append(network.log_probabilities.grad[:2].clone())
+    assert torch.equal(pulls[0], pulls[1])
+    torch.testing.assert_close(pulls[0], torch.tensor([[0, -1 / 3], [-1 / 3, 0]]))
+
+
+def drawn_rollout(network: Network, chances: Any, earned: float) -> Rollout:
+    """Every second row a call drawn with these chances of pass and the lowest bids, the others of one good action."""
+    generator = np.random.default_rng(0)
+    rules = PRESETS["four_point"]
+    env: Any = Bandit("four_point", 64)
+    rollout = Rollout.empty(32, env.reset(), len(network.critic_scale))
+    rollout.by_chance[::2] = True
+    passing = len(rules.card_names)
+    calls = passing + np.arange(len(chances))
+    layout = observation_layout(rules)
+    rollout.observation[::2, :, layout["phase"].start] = 1
+    rollout.observation[1::2, :, layout["tricks_done"].start] = 1
+    rollout.mask[::2, :, calls] = 1
+    rollout.mask[1::2, :, :2] = 1
+    rollout.action[::2] = generator.choice(calls, p=chances, size=rollout.action[::2].shape)
+    rollout.action[1::2] = generator.integers(2, size=rollout.action[1::2].shape)
+    rollout.log_probability[:] = math.log(0.5)
+    rollout.advantage[1::2] = np.where(rollout.action[1::2] == 1, 1, -1)
+    # What a call earned has nothing to say, however much it is: here the rarest earns the most.
+    rollout.advantage[::2] = earned * (rollout.action[::2] - passing)
+    return rollout
+
+
+def test_update__learns_how_often_calls_were_drawn_and_not_what_they_earned() -> None:
+    torch.set_num_threads(1)
+    chances = [0.6, 0.3, 0.1]
+    learnt = []
+    for earned in (0.0, 1000.0):
+        torch.manual_seed(0)
+        network = Network("four_point", (16,), (8,), 2)
+        rollout = drawn_rollout(network, chances, earned)
+        optimizer = torch.optim.Adam(network.parameters())
+        settings = replace(SETTINGS, learning_rate=1e-2, bid_entropy=1.0, minibatch=256, epochs=40)
+        update(network, optimizer, rollout, settings, torch.Generator().manual_seed(0))
+        learnt.append([parameter.detach().clone() for parameter in network.parameters()])
+    for one, other in zip(*learnt, strict=True):
+        assert torch.equal(one, other)
+    with torch.inference_mode():
+        called = network(
+            *(torch.from_numpy(part[0, :1]) for part in (rollout.observation, rollout.mask))
+        ).exp()
+        own = network(*(torch.from_numpy(part[1, :1]) for part in (rollout.observation, rollout.mask))).exp()
+    found = np.bincount(rollout.action[::2].ravel(), minlength=36)[32:35] / rollout.action[::2].size
+    np.testing.assert_allclose(called[0, 32:35], found, atol=0.03)
+    assert own[0, 1] > 0.55  # its own decisions are learnt from beside them
 
 
 def test_update__of_a_rollout_without_own_decisions_stays_finite() -> None:
-    network = Network("four_point", (4,), 2)
+    network = Network("four_point", (4,), (4,), 2)
     env: Any = Bandit("four_point", 32)
-    rollout = Rollout.empty(4, env.reset())
+    rollout = Rollout.empty(4, env.reset(), len(network.critic_scale))
     rollout.mask[..., :3] = 1
     rollout.by_chance[:] = True
     metrics = update(
@@ -180,6 +272,20 @@ def test_update__of_a_rollout_without_own_decisions_stays_finite() -> None:
     )
     assert all(np.isfinite(value) for value in metrics.values())
     assert all(torch.isfinite(part).all() for part in network.parameters())
+
+
+@GAMES
+def test_losses__value_moves_the_critic_alone_and_by_its_own_state(preset: str) -> None:
+    network, observation, mask = masked_rows(preset, 20)
+    found = terms(network, observation, mask, returns=torch.ones(20, PRESETS[preset].teams))
+    found.value.backward()
+    moved = {name.partition(".")[0] for name, part in network.named_parameters() if part.grad is not None}
+    assert moved == {"critic_trunk", "value"}
+    other = terms(network, observation, mask, state=1 - states_of(network, 20))
+    same = terms(network, observation, mask)
+    assert other.value.item() != pytest.approx(same.value.item(), abs=1e-9)
+    for name in ("policy", "entropy", "kl", "clipped"):
+        assert torch.equal(getattr(other, name), getattr(same, name))
 
 
 def test_losses__illegal_actions_are_not_moved() -> None:
@@ -195,15 +301,19 @@ def test_losses__illegal_actions_are_not_moved() -> None:
 class Recording(Network):
     """Keeps what it is asked."""
 
-    def forward(self, observation: Any, mask: Any) -> tuple[Any, Any]:
+    def forward(self, observation: Any, mask: Any) -> Any:
         self.asked.append((observation.clone(), mask.clone()))
         return super().forward(observation, mask)
 
+    def values(self, critic_input: Any) -> Any:
+        self.judged.append(critic_input.clone())
+        return super().values(critic_input)
 
-def test_update__gives_each_row_its_own_mask() -> None:
+
+def test_update__gives_each_row_its_own_mask_and_state() -> None:
     torch.manual_seed(0)
-    network = Recording("four_point", (8,), 2)
-    network.asked = []
+    network = Recording("four_point", (8,), (8,), 2)
+    network.asked, network.judged = [], []
     steps, games = 16, 8
     generator = np.random.default_rng(0)
     shown = VectorStep(
@@ -211,18 +321,20 @@ def test_update__gives_each_row_its_own_mask() -> None:
         np.zeros((games, 36), np.int8),
         *[np.zeros((games, 2))] * 4,
     )
-    rollout = Rollout.empty(steps, shown)
+    rollout = Rollout.empty(steps, shown, len(network.critic_scale))
     rollout.mask[:] = generator.random(rollout.mask.shape) < 0.3
     rollout.mask[..., 0] = 1
     rollout.observation[..., :36] = rollout.mask  # a row's mask stands in its observation
+    rollout.state[..., :36] = rollout.mask  # and in its state
     rollout.advantage[:] = generator.normal(size=rollout.advantage.shape)
     settings = replace(SETTINGS, entropy=0.01, minibatch=32, epochs=3)
     update(
         network, torch.optim.Adam(network.parameters()), rollout, settings, torch.Generator().manual_seed(0)
     )
-    assert len(network.asked) == 3 * 4
-    for observation, mask in network.asked:
+    assert len(network.asked) == len(network.judged) == 3 * 4
+    for (observation, mask), state in zip(network.asked, network.judged, strict=True):
         assert torch.equal(observation[:, :36], mask)
+        assert torch.equal(state[:, :36], mask)
         assert len(mask.unique(dim=0)) > 16
 
 
@@ -252,6 +364,16 @@ class Bandit:
         mask[:, [self.good, self.bad]] = 1
         return VectorStep(observation, mask, seat, reward, ended, np.zeros(self.games, bool))
 
+    def state(self, *, relative: bool) -> Any:
+        """As the observation: which seat decides, and whether late."""
+        assert relative
+        layout = state_layout(self.rules)
+        full = np.zeros((self.games, len(state_scale(self.rules))), np.int8)
+        seat = (self.first + self.late) % self.seats
+        full[np.arange(self.games), layout["leader"].start + seat] = 1
+        full[:, layout["tricks_done"].start] = self.late
+        return full
+
     def reset(self) -> VectorStep:
         return self.show(np.zeros((self.games, self.teams), np.float32), np.zeros(self.games, bool))
 
@@ -271,18 +393,21 @@ def test_update__moves_every_seat_towards_what_pays_its_team(preset: str) -> Non
     torch.set_num_threads(1)
     torch.manual_seed(0)
     env = Bandit(preset, games=60)
-    network = Network(preset, (16,), env.teams)
+    network = Network(preset, (16,), (16,), env.teams)
     optimizer = torch.optim.Adam(network.parameters(), lr=3e-3, eps=1e-5)
     generator = torch.Generator().manual_seed(0)
     shown = env.reset()
     asked = [torch.from_numpy(part) for part in (shown.observation[: env.seats], shown.mask[: env.seats])]
-    rollout = Rollout.empty(9, shown)  # an odd number: episodes are cut off and go on
+    judged = torch.from_numpy(critic_input(env.state(relative=True)[: env.seats], preset))
+    rollout = Rollout.empty(
+        9, shown, len(network.critic_scale)
+    )  # an odd number: episodes are cut off and go on
     counts: Any = SimpleNamespace(add_deals=lambda env: None, add_bids=lambda observations, actions: None)
     for _ in range(20):
         shown = collect(env, network, shown, rollout, generator, 0.95, counts)
         metrics = update(network, optimizer, rollout, SETTINGS, generator)
     with torch.inference_mode():
-        log_probabilities, values = network(*asked)
+        log_probabilities, values = network(*asked), network.values(judged)
     chances = log_probabilities.exp()[:, env.good]
     assert chances.min() > 0.8, chances
     assert values[:, 0].min() > 0.1  # each seat expects to gain, at its rivals' cost
@@ -290,10 +415,10 @@ def test_update__moves_every_seat_towards_what_pays_its_team(preset: str) -> Non
 
 
 def test_update__sets_the_rate_and_leaves_the_rest_of_the_rollout_alone() -> None:
-    network = Network("four_point", (4,), 2)
+    network = Network("four_point", (4,), (4,), 2)
     optimizer = torch.optim.Adam(network.parameters(), lr=1.0)
     env = Bandit("four_point", 32)
-    rollout = Rollout.empty(4, env.reset())
+    rollout = Rollout.empty(4, env.reset(), len(network.critic_scale))
     counts: Any = SimpleNamespace(add_deals=lambda env: None, add_bids=lambda observations, actions: None)
     collect(env, network, env.reset(), rollout, torch.Generator().manual_seed(0), 0.95, counts)
     before = {name: part.copy() for name, part in vars(rollout).items()}

@@ -29,7 +29,7 @@ class TrainConfig:
     """Share of the run at whose start calls are drawn at random: bids are learnt once the play is worth bidding on."""
     draw_scores: bool = True
     """Start every deal from drawn match scores, so that the policy has seen them all; otherwise from zero."""
-    total_decisions: int = 20_000_000
+    total_decisions: int = 10_000_000
     """Decisions with a choice to train on, over all seats and games."""
     seed: int = 0
     """Seed of deals, network and sampling."""
@@ -45,7 +45,7 @@ class TrainConfig:
     """Adam's rate at the start; it falls linearly to `final_rate` of it."""
     final_rate: float = 0.02
     """Share of the learning rate that is left at the end."""
-    minibatch: int = 2048
+    minibatch: int = 1024
     """Decisions in a gradient step."""
     epochs: int = 2
     """Passes over each batch of decisions."""
@@ -63,8 +63,11 @@ class TrainConfig:
     """Weight of the value loss."""
     max_gradient_norm: float = 0.5
     """Gradients are scaled down to this norm."""
-    threads: int = 2
-    """Threads for the games and for torch."""
+    threads: int = 1
+    """Threads for the games and for torch. More pay only on cores that nothing else uses: waiting for a thread that does
+    not run costs more than it gains."""
+    precision: str = "auto"
+    """Of the hidden layers: float32, bfloat16, or auto, which is bfloat16 where the processor has it in hardware."""
     device: str = "cpu"
     """Torch device of the network: cpu or cuda."""
     run_dir: str = ""
@@ -90,6 +93,8 @@ class TrainConfig:
                     raise ValueError(f"{name}={getattr(self, name)} is outside {low:g}..{high:g}")
         if self.seed >= 2**63:
             raise ValueError(f"seed={self.seed} must be below 2**63")
+        if self.precision not in ("auto", "float32", "bfloat16"):
+            raise ValueError(f"precision={self.precision!r} must be auto, float32 or bfloat16")
         if self.device.partition(":")[0] not in ("cpu", "cuda"):
             raise ValueError(f"device={self.device!r} must be cpu or cuda")
         for name in ("hidden", "critic_hidden"):

@@ -42,6 +42,8 @@ class Network(nn.Module):
         hidden: widths of the policy's hidden layers.
         critic_hidden: widths of the critic's.
         teams: values to predict.
+
+    `low_precision` runs the hidden layers in bfloat16; heads, weights and their gradients stay float32.
     """
 
     scale: Tensor
@@ -53,6 +55,7 @@ class Network(nn.Module):
         super().__init__()
         rules = PRESETS[preset]
         self.teams = teams
+        self.low_precision = False
         self.bidding_flag = observation_layout(rules)["phase"].start
         """Entry of an observation that says that bids are made."""
         scale, critic_scale = observation_scale(rules), _critic_inputs(preset)[1]
@@ -69,7 +72,7 @@ class Network(nn.Module):
 
         observation: [B, d] int8 and mask: [B, n] int8, with suits in order and a legal action in every row.
         """
-        logits = self.policy(_apply(self.trunk, observation, self.scale))
+        logits = self.policy(self._hidden(self.trunk, observation, self.scale))
         return torch.log_softmax(logits.masked_fill(mask == 0, MASKED), dim=-1)
 
     def values(self, critic_input: Tensor) -> Tensor:
@@ -77,8 +80,27 @@ class Network(nn.Module):
 
         critic_input: [B, c] int8, of `critic_input`.
         """
-        values = self.value(_apply(self.critic_trunk, critic_input, self.critic_scale))
+        values = self.value(self._hidden(self.critic_trunk, critic_input, self.critic_scale))
         return values - values.mean(dim=-1, keepdim=True)
+
+    def _hidden(self, layers: nn.ModuleList, vector: Tensor, scale: Tensor) -> Tensor:
+        # Integers of an int8 are exact in bfloat16.
+        x = vector.to(torch.bfloat16 if self.low_precision else scale.dtype)
+        with torch.autocast(vector.device.type, dtype=torch.bfloat16, enabled=self.low_precision):
+            for index, module in enumerate(layers):
+                layer = cast("nn.Linear", module)
+                # Scaling the weights costs less than scaling a batch of vectors.
+                weight = layer.weight * scale if index == 0 else layer.weight
+                x = torch.relu(nn.functional.linear(x, weight, layer.bias))
+        return x.to(scale.dtype)
+
+
+def bfloat16_pays() -> bool:
+    """Whether this processor multiplies matrices of bfloat16 in hardware; otherwise they are slower than float32."""
+    checks = (
+        getattr(torch.cpu, name, None) for name in ("_is_amx_tile_supported", "_is_avx512_bf16_supported")
+    )
+    return any(check is not None and check() for check in checks)
 
 
 def critic_input(states: Int8Array, preset: str) -> Int8Array:
@@ -119,16 +141,6 @@ def _head(inputs: int, outputs: int, *, gain: float) -> nn.Linear:
     return head
 
 
-def _apply(layers: nn.ModuleList, vector: Tensor, scale: Tensor) -> Tensor:
-    x = vector.to(scale.dtype)
-    for index, module in enumerate(layers):
-        layer = cast("nn.Linear", module)
-        # Scaling the weights costs less than scaling a batch of vectors.
-        weight = layer.weight * scale if index == 0 else layer.weight
-        x = torch.relu(nn.functional.linear(x, weight, layer.bias))
-    return x
-
-
 def load_network(folder: Path) -> Network:
     """The network of a checkpoint folder; CheckpointError names file and field of a damaged one."""
     description = read_description(folder)
@@ -139,7 +151,7 @@ def load_network(folder: Path) -> Network:
             description["preset"], tuple(shape["hidden"]), tuple(shape["critic_hidden"]), shape["teams"]
         )
         network.load_state_dict({name: torch.from_numpy(tensor) for name, tensor in tensors.items()})
-    except (KeyError, TypeError, RuntimeError) as error:
+    except (KeyError, TypeError, IndexError, RuntimeError) as error:
         raise CheckpointError(
             f"{folder / description['weights']}: holds no critic to train on: {error}"
         ) from error

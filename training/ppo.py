@@ -25,7 +25,7 @@ from training import checkpoint
 from training.config import TrainConfig, as_plain, config_from, game_rules
 from training.evaluate import evaluate
 from training.metrics import DealCounts
-from training.network import Network
+from training.network import Network, bfloat16_pays
 from training.progress import RunProgress
 from training.report import final_report
 from training.rollout import Rollout, collect
@@ -64,7 +64,11 @@ class Trainer:
         self.network = Network(config.rules, config.hidden, config.critic_hidden, self.env.teams).to(
             config.device
         )
-        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5)
+        auto = config.precision == "auto" and config.device == "cpu" and bfloat16_pays()
+        self.network.low_precision = auto or config.precision == "bfloat16"
+        self.optimizer = torch.optim.Adam(
+            self.network.parameters(), lr=config.learning_rate, eps=1e-5, fused=True
+        )
         self.updates = 0
         self.shown: VectorStep = self.env.reset()
         self.rollout = Rollout.empty(config.steps, self.shown, len(self.network.critic_scale))

@@ -54,8 +54,8 @@ def losses(
 ) -> Losses:
     """PPO's clipped surrogate, squared error of the values by team, and entropy, over a minibatch of B decisions.
 
-    bidding: [B] bool, the decision is a bid or a pass. by_chance: [B] bool, it was drawn and not the policy's: it has no
-    surrogate, and the policy learns to draw it as often, so that it begins with sensible calls.
+    bidding: [B] bool, the decision is a bid or a pass. by_chance: [B] bool, it was drawn and not the policy's: it has
+    no surrogate, and the policy learns to draw it as often, so that it begins with sensible calls.
     """
     log_probabilities, values = network(observation, mask), network.values(state)
     chosen = log_probabilities.gather(1, action[:, None])[:, 0]
