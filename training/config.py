@@ -29,7 +29,7 @@ class TrainConfig:
     """Share of the run at whose start calls are drawn at random: bids are learnt once the play is worth bidding on."""
     draw_scores: bool = True
     """Start every deal from drawn match scores, so that the policy has seen them all; otherwise from zero."""
-    total_decisions: int = 10_000_000
+    total_decisions: int = 8_000_000
     """Decisions with a choice to train on, over all seats and games."""
     seed: int = 0
     """Seed of deals, network and sampling."""
@@ -64,8 +64,7 @@ class TrainConfig:
     max_gradient_norm: float = 0.5
     """Gradients are scaled down to this norm."""
     threads: int = 1
-    """Threads for the games and for torch. More pay only on cores that nothing else uses: waiting for a thread that does
-    not run costs more than it gains."""
+    """Threads for the games and for torch. More pay only on idle cores: waiting for one that is busy costs more."""
     precision: str = "auto"
     """Of the hidden layers: float32, bfloat16, or auto, which is bfloat16 where the processor has it in hardware."""
     device: str = "cpu"

@@ -152,8 +152,8 @@ class Trainer:
 
 
 def plain_console() -> Console:
-    """A console that takes no text for markup: paths may hold brackets."""
-    return Console(markup=False)
+    """A console that takes no text for markup, since paths may hold brackets, and wide enough for tables in a pipe."""
+    return Console(markup=False, width=None if sys.stdout.isatty() else 120)
 
 
 def resumed_config(config: TrainConfig) -> TrainConfig:
