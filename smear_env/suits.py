@@ -16,6 +16,7 @@ import numpy as np
 
 from smear_env._jit import announce_compilation, kernel
 from smear_env._typing import Int8Array, Int64Array, as_int
+from smear_env.engine.tables import SAME_COLOUR
 from smear_env.flags import move_block
 from smear_env.observation import observation_layout, state_layout
 from smear_env.rules import MAX_SUITS, Rules
@@ -55,9 +56,9 @@ def order_suits(observations: Int8Array, masks: Int8Array, rules: Rules) -> InOr
     order = np.empty((len(observations), len(rules.suits)), np.int64)
     in_observation, in_mask = _vector_groups(rules, full=False), _action_groups(rules)
     layout = observation_layout(rules)
-    ranks, bowers = len(rules.ranks), rules.bowers
+    ranks, mates = len(rules.ranks), _mates(rules)
     starts = (layout["trump"].start, layout["hand"].start, layout["unseen"].start)
-    _find_orders(np.ascontiguousarray(observations), *starts, ranks, bowers, order)
+    _find_orders(np.ascontiguousarray(observations), *starts, ranks, mates, order)
     _rearrange(
         np.ascontiguousarray(observations), in_observation.starts, in_observation.block, order, observation
     )
@@ -90,6 +91,13 @@ def original_columns(values: np.ndarray, order: Int64Array, rules: Rules) -> np.
     targets = original_actions(np.tile(columns, len(values)), np.repeat(order, len(columns), axis=0), rules)
     result[rows, targets.reshape(values.shape)] = values
     return result
+
+
+@lru_cache(maxsize=64)
+def _mates(rules: Rules) -> Int64Array:
+    """[suits] the suit that a suit's left bower comes from; empty without bowers."""
+    letters = (SAME_COLOUR[suit] for suit in rules.suits) if rules.bowers else ()
+    return np.array([rules.suits.index(letter) for letter in letters], np.int64)
 
 
 @lru_cache(maxsize=64)
@@ -144,7 +152,13 @@ def _action_table(rules: Rules) -> Int64Array:
 
 @kernel
 def _find_orders(
-    observations: Int8Array, trump: int, hand: int, unseen: int, ranks: int, bowers: bool, order: Int64Array
+    observations: Int8Array,
+    trump: int,
+    hand: int,
+    unseen: int,
+    ranks: int,
+    mates: Int64Array,
+    order: Int64Array,
 ) -> None:
     """Write the order of suits of each row, [B, suits]."""
     suits = order.shape[1]
@@ -168,9 +182,8 @@ def _find_orders(
                 order[i, at] = order[i, at - 1]
                 at -= 1
             order[i, at] = suit
-        if bowers:
-            # Clubs and spades are suits 0 and 3, diamonds and hearts 1 and 2.
-            mate = suits - 1 - order[i, 0]
+        if len(mates) > 0:
+            mate = mates[order[i, 0]]
             at = 1
             while order[i, at] != mate:
                 at += 1

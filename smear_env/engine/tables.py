@@ -65,7 +65,7 @@ TABLES_DTYPE = np.dtype(
 )
 
 _CARD_POINTS = {"A": 4, "K": 3, "Q": 2, "J": 1, "T": 10, "JK": 1}
-_SAME_COLOUR = {"C": "S", "S": "C", "D": "H", "H": "D"}
+SAME_COLOUR = {"C": "S", "S": "C", "D": "H", "H": "D"}
 _TRUMP_BASE = 64
 
 
@@ -105,7 +105,7 @@ def trump_order(rules: Rules, trump: str) -> tuple[str, ...]:
     """Names of all trumps, lowest first, when `trump` (a suit letter) is trump."""
     plain = [rank + trump for rank in rules.ranks]
     if rules.bowers:
-        right, left = "J" + trump, "J" + _SAME_COLOUR[trump]
+        right, left = "J" + trump, "J" + SAME_COLOUR[trump]
         plain.remove(right)
         queen = plain.index("Q" + trump) if "Q" + trump in plain else len(plain) - 1
         plain[queen:queen] = [left, right]
@@ -142,7 +142,7 @@ def _write_trump(row: RecordArray, rules: Rules, trump: int, card_id: dict[str, 
     capture_card = {
         "jack": "J" + letter,
         "right": "J" + letter,
-        "left": "J" + _SAME_COLOUR[letter],
+        "left": "J" + SAME_COLOUR[letter],
         "joker": "JK",
     }
     for index, point in enumerate(rules.capture_names):
