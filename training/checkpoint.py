@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -123,8 +124,12 @@ def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tenso
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
 
 
+@cache
 def commit() -> str:
-    """The commit of the source, `+` behind it where files differ from it; "unknown" outside a checkout."""
+    """The commit of the source, `+` behind it where files differ from it; "unknown" outside a checkout.
+
+    It is asked for once, when a run starts: what is committed meanwhile is not what runs.
+    """
     command = ["git", "describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*"]
     try:
         done = subprocess.run(

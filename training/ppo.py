@@ -46,6 +46,7 @@ class Trainer:
         if config.device != "cpu" and not torch.cuda.is_available():
             raise ValueError(f"device={config.device!r}: torch finds no such device here")
         self.config = config
+        checkpoint.commit()
         torch.set_num_threads(config.threads)
         torch.manual_seed(config.seed)
         self.generator = torch.Generator().manual_seed(config.seed)
