@@ -7,7 +7,10 @@
 from smear_env._data import checkpoints_folder, configs_folder
 from smear_env.aec import env, raw_env
 from smear_env.agents.base import Agent
-from smear_env.agents.policy import CheckpointError, PolicyAgent, load_policy
+from smear_env.agents.policy import DESCRIPTION as POLICY_FILE
+from smear_env.agents.policy import FORMAT as POLICY_FORMAT
+from smear_env.agents.policy import CheckpointError, PolicyAgent, load_policy, read_weights
+from smear_env.agents.policy import read_description as read_policy
 from smear_env.agents.registry import agent_names, make_agent, register_agent
 from smear_env.errors import IllegalActionError
 from smear_env.history import decode
@@ -31,6 +34,8 @@ register()
 __all__ = [
     "FOUR_POINT",
     "MINI",
+    "POLICY_FILE",
+    "POLICY_FORMAT",
     "PRESETS",
     "SCHMIER",
     "Agent",
@@ -56,6 +61,8 @@ __all__ = [
     "original_columns",
     "pieces",
     "raw_env",
+    "read_policy",
+    "read_weights",
     "register_agent",
     "rename_suits",
     "state_layout",

@@ -1,13 +1,15 @@
 """How kernels are compiled: once, cached on disk, and announced when that will take a while.
 
 Numba takes a cached kernel for good until the file that defines it changes, even if a kernel that it calls has changed.
-So the cache lies in a folder named after a hash of every source that holds kernels: other sources, another folder.
+So the cache lies in a folder named after a hash of every source that holds kernels or that they import, whose
+constants are compiled in: other sources, another folder.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -45,11 +47,24 @@ def announce_compilation() -> None:
 
 def _sources_hash() -> str:
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
-    for source in sorted(_PACKAGE.rglob("*.py")):
-        text = source.read_bytes()
-        if b"@kernel" in text:
-            digest.update(text)
+    for source in sorted(_kernel_sources()):
+        digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _kernel_sources() -> set[Path]:
+    """Files that hold kernels, and whatever of this package they import: its constants are compiled in."""
+    found = {path for path in _PACKAGE.rglob("*.py") if "@kernel" in path.read_text(encoding="utf-8")}
+    pending = list(found)
+    while pending:
+        for module in re.findall(
+            r"^from smear_env\.([\w.]+) import", pending.pop().read_text("utf-8"), re.MULTILINE
+        ):
+            path = _PACKAGE.joinpath(*module.split(".")).with_suffix(".py")
+            if path.is_file() and path not in found:
+                found.add(path)
+                pending.append(path)
+    return found
 
 
 def _cache_folder() -> Path:

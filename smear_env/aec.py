@@ -34,7 +34,7 @@ from smear_env.observation import (
 from smear_env.render import TableView, to_image, to_text
 from smear_env.rules import Rules, make_rules
 from smear_env.start import read_start
-from smear_env.vector import Episode, Reward, call_reward, check_seed, reward_mode
+from smear_env.vector import Episode, Reward, call_reward, check_seed, is_integer, reward_mode
 
 Illegal = Literal["terminate", "raise"]
 Observation = dict[str, Int8Array]
@@ -85,8 +85,8 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):  # type: ignore[misc]
         super().__init__()
         if episode not in ("match", "deal"):
             raise ValueError(f"episode={episode!r} must be 'match' or 'deal'")
-        if not 1 <= max_deals < 2**31:
-            raise ValueError(f"max_deals={max_deals!r} must be at least 1 and below 2**31")
+        if not is_integer(max_deals) or not 1 <= max_deals < 2**31:
+            raise ValueError(f"max_deals={max_deals!r} must be a whole number from 1 on, below 2**31")
         if illegal not in ("terminate", "raise"):
             raise ValueError(f"illegal={illegal!r} must be 'terminate' or 'raise'")
         if render_mode is not None and render_mode not in RENDER_MODES:
@@ -197,16 +197,19 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):  # type: ignore[misc]
             self._clear_rewards()
             self._paid = False
         self._cumulative_rewards[self.agent_selection] = 0.0
+        # A reward callable may raise: the turn has passed, or the episode ended, all the same.
         if turn >= 0:
+            self.agent_selection = self.possible_agents[turn]
             if finished:
                 self._pay_deal()
-            self.agent_selection = self.possible_agents[turn]
             return
-        if turn == ILLEGAL:
-            self._forfeit(action)
-        else:
-            self._pay_deal()
-        self._end(truncated=bool(self._record.truncated))
+        try:
+            if turn == ILLEGAL:
+                self._forfeit(action)
+            else:
+                self._pay_deal()
+        finally:
+            self._end(truncated=bool(self._record.truncated))
 
     def observe(self, agent: str) -> Observation:
         """What a seat sees: fresh arrays `observation` [d] int8 and `action_mask` [n] int8.

@@ -14,7 +14,7 @@ import numpy as np
 from smear_env._jit import kernel
 from smear_env._typing import BoolArray, Float32Array, Int8Array, Int64Array, RecordArray, as_int
 from smear_env.engine.deal import start_match
-from smear_env.engine.legal import count_legal
+from smear_env.engine.legal import count_legal, is_legal
 from smear_env.engine.state import OVER, SCORED
 from smear_env.engine.step import step
 from smear_env.observation import write_mask, write_observation, write_state
@@ -240,12 +240,14 @@ def write_states(
 
 
 @kernel
-def first_illegal(mask: Int8Array, actions: Int64Array, hold: bool) -> int:
-    """The first slot whose action its mask forbids, -1 if none; HOLD passes if `hold`."""
+def first_illegal(
+    tables: RecordArray, setups: RecordArray, states: RecordArray, actions: Int64Array, hold: bool
+) -> int:
+    """The first slot whose action is not legal, -1 if none; HOLD passes if `hold`."""
     for i in range(len(actions)):
         action = actions[i]
         if hold and action == HOLD:
             continue
-        if action < 0 or action >= mask.shape[1] or mask[i, action] == 0:
+        if not is_legal(tables[setups[i].rules], states[i], action):
             return i
     return -1

@@ -98,7 +98,8 @@ def decode(observation: Int8Array, rules: str | Rules) -> Seen:
     options = dict(zip(option_values(game), map(int, seen["options"]), strict=True))
     teams = slice(0, options["teams"])
     dealer = _one(seen["dealer"])
-    assert dealer is not None, "every observation names the dealer"
+    if dealer is None:
+        raise ValueError("the observation names no dealer, as every observation of a seat does")
     trump, bid = _one(seen["trump"]), _one(seen["bid"])
     bidder = _one(seen["bidder"])
     tricks = _tricks(game, seen, bidder, trump)

@@ -110,7 +110,7 @@ class Rules:
     @property
     def capture_names(self) -> tuple[str, ...]:
         """The points that go to whoever wins a given trump: `jack`, or `right` and `left`, and `joker`."""
-        jacks = () if "J" not in self.ranks else ("right", "left") if self.bowers else ("jack",)
+        jacks = ("right", "left") if self.bowers else ("jack",)
         return (*jacks, "joker") if self.joker else jacks
 
     @property
@@ -175,8 +175,8 @@ class Rules:
                 f"players={self.players} with hand_size={self.hand_size} deals more cards "
                 f"than the deck's {len(self.card_names)}"
             )
-        if self.bowers and ("J" not in self.ranks or "A" not in self.ranks):
-            raise ValueError(f"bowers=True needs a jack and an ace in ranks={self.ranks!r}")
+        if "J" not in self.ranks or "A" not in self.ranks:
+            raise ValueError(f"ranks={self.ranks!r} needs the ace and the jack, which score High and Jack")
         if self.bowers and len(self.suits) != MAX_SUITS:
             raise ValueError(f"bowers=True needs both suits of a colour in suits={self.suits!r}")
         if self.joker and not self.trump_named:

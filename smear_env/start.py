@@ -44,6 +44,8 @@ def read_start(options: Mapping[str, Any] | None, rules: Rules) -> Start:
     `dealer` (first dealer's seat) and `game` (number of the game of the seed). Raises `ValueError` naming what is
     wrong.
     """
+    if options is not None and not isinstance(options, Mapping):
+        raise ValueError(f"options={options!r} must be a mapping with any of {', '.join(_START_KEYS)}")
     given = dict(options or {})
     # PettingZoo's own tests call `reset(options={"options": 1})` to see that options are taken.
     given.pop("options", None)
@@ -79,7 +81,7 @@ def _read_dealer(dealer: Any, rules: Rules) -> int:
 def _read_game(game: Any) -> int | None:
     if game is None:
         return None
-    if not is_integer(game) or not 0 <= game < 2**63:
+    if not is_integer(game) or not 0 <= game < 2**62:
         raise ValueError(f"game={game!r} must be an integer from 0 on")
     return int(game)
 
@@ -89,7 +91,7 @@ def _read_scores(scores: Any, rules: Rules) -> Int64Array:
     if scores is None:
         return start
     try:
-        values = list(scores)
+        values = [] if isinstance(scores, Mapping) else list(scores)
     except TypeError:
         values = []
     if len(values) != rules.teams or not all(map(is_integer, values)):

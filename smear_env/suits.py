@@ -18,7 +18,7 @@ from smear_env._jit import announce_compilation, kernel
 from smear_env._typing import Int8Array, Int64Array, as_int
 from smear_env.engine.tables import SAME_COLOUR
 from smear_env.flags import move_block
-from smear_env.observation import observation_layout, state_layout
+from smear_env.observation import observation_layout, state_layout, vector_size
 from smear_env.rules import MAX_SUITS, Rules
 
 _CARD_PIECES = (
@@ -50,8 +50,13 @@ class InOrder(NamedTuple):
 
 
 def order_suits(observations: Int8Array, masks: Int8Array, rules: Rules) -> InOrder:
-    """The same positions with suits renamed to their order, [B, d] and [B, n] int8; fresh arrays."""
+    """The same positions with suits renamed to their order, [B, d] and [B, n] int8; fresh arrays.
+
+    Raises ValueError for arrays of another type or shape.
+    """
     announce_compilation()
+    _check("observations", observations, vector_size(observation_layout(rules)))
+    _check("masks", masks, len(rules.action_names))
     observation, mask = np.empty_like(observations, order="C"), np.empty_like(masks, order="C")
     order = np.empty((len(observations), len(rules.suits)), np.int64)
     in_observation, in_mask = _vector_groups(rules, full=False), _action_groups(rules)
@@ -67,11 +72,23 @@ def order_suits(observations: Int8Array, masks: Int8Array, rules: Rules) -> InOr
 
 
 def rename_suits(states: Int8Array, order: Int64Array, rules: Rules) -> Int8Array:
-    """State vectors [B, s] int8 with their suits in a given order [B, suits]; a fresh array."""
+    """State vectors [B, s] int8 with their suits in a given order [B, suits]; a fresh array.
+
+    Raises ValueError for arrays of another type or shape.
+    """
+    _check("states", states, vector_size(state_layout(rules)))
     result = np.empty_like(states, order="C")
     groups = _vector_groups(rules, full=True)
     _rearrange(np.ascontiguousarray(states), groups.starts, groups.block, order, result)
     return result
+
+
+def _check(name: str, vectors: Int8Array, width: int) -> None:
+    # The kernels move bytes: entries of another size would be torn.
+    if vectors.dtype != np.int8 or vectors.ndim != 2 or vectors.shape[1] != width:
+        raise ValueError(
+            f"{name} of shape {vectors.shape} and type {vectors.dtype}, expected [B, {width}] int8"
+        )
 
 
 def original_actions(actions: Int64Array, order: Int64Array, rules: Rules) -> Int64Array:

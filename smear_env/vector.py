@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -57,17 +58,23 @@ def reward_mode(reward: Reward) -> int:
     """The kernels' number of a reward; a callable is computed outside them. ValueError otherwise."""
     if callable(reward):
         return batch.REWARD_NONE
-    if reward not in _REWARD_MODES:
-        raise ValueError(f"reward={reward!r} must be 'match', 'points' or a callable")
-    return _REWARD_MODES[reward]
+    for name, mode in _REWARD_MODES.items():
+        if reward == name:
+            return mode
+    raise ValueError(f"reward={reward!r} must be 'match', 'points' or a callable")
 
 
 def call_reward(reward: RewardFunction, before: Any, after: Any, dealer: int, teams: int) -> Float32Array:
     """What a callable pays each team for a deal, [teams] float32; ValueError if it is not one value a team."""
     values = reward(np.array(before[:teams], np.int64), np.array(after[:teams], np.int64), int(dealer))
-    paid = np.asarray(values, np.float32)
-    if paid.shape != (teams,):
-        raise ValueError(f"the reward callable returned {values!r}, not one value for each of {teams} teams")
+    try:
+        paid = np.asarray(values, np.float32)
+    except (TypeError, ValueError):
+        paid = np.empty(0, np.float32)
+    if paid.shape != (teams,) or not np.all(np.isfinite(paid)):
+        raise ValueError(
+            f"the reward callable returned {values!r}, not one finite value for each of {teams} teams"
+        )
     return paid
 
 
@@ -132,7 +139,7 @@ class SelfPlayVectorEnv:
         self._mode = reward_mode(reward)
         self._skip_forced = skip_forced
         self._threads = threads
-        self._pool = ThreadPoolExecutor(threads - 1, "smear_env") if threads > 1 else None
+        self._pool: tuple[int, ThreadPoolExecutor] | None = None
         self._copy = copy
         self._tables = np.concatenate([compile_tables(one) for one in distinct]).view(np.recarray)
         self._team_counts = np.array([one.teams for one in distinct])
@@ -248,7 +255,7 @@ class SelfPlayVectorEnv:
             raise ValueError(
                 f"actions of shape {chosen.shape}, expected ({self.num_games},): one for each game"
             )
-        offender = batch.first_illegal(self._out.mask, chosen, hold)
+        offender = batch.first_illegal(self._tables, self._setups, self._states, chosen, hold)
         if offender >= 0:
             names = self.rules.action_names
             legal = [names[a] for a in np.flatnonzero(self._out.mask[offender])]
@@ -281,17 +288,27 @@ class SelfPlayVectorEnv:
         """Step every slot, the slots in equal ranges on the threads."""
         games = (self._tables, self._setups, self._states)
         shared = (*games, actions, self._mode, self._skip_forced, self._view, self._out)
-        if self._pool is None:
+        if self._threads == 1:
             batch.step_games(*shared, 0, self.num_games)
             return
+        pool = self._workers()
         bounds = np.linspace(0, self.num_games, self._threads + 1).astype(int)
         others = [
-            self._pool.submit(batch.step_games, *shared, int(start), int(stop))
+            pool.submit(batch.step_games, *shared, int(start), int(stop))
             for start, stop in pairwise(bounds[1:])
         ]
         batch.step_games(*shared, 0, int(bounds[1]))
         for other in others:
             other.result()
+
+    def _workers(self) -> ThreadPoolExecutor:
+        """Threads of this process: a fork copies the pool and not its threads."""
+        if self._pool is None or self._pool[0] != os.getpid():
+            self._pool = (os.getpid(), ThreadPoolExecutor(self._threads - 1, "smear_env"))
+        return self._pool[1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_pool": None}
 
     def _new_buffers(self) -> batch.Buffers:
         n = self.num_games
@@ -334,10 +351,9 @@ class SelfPlayVectorEnv:
         given = _integers("start_scores", scores)
         if given.shape not in ((self.teams,), (self.num_games, self.teams)):
             raise ValueError(f"start_scores of shape {given.shape}, expected [teams] or [games, teams]")
-        if np.any(given >= self.rules.target) or np.any(given < -10_000):
-            raise ValueError(
-                f"start_scores={scores!r} must lie below target={self.rules.target} and above -10000"
-            )
+        target = int(self._tables.target.min())
+        if np.any(given >= target) or np.any(given < -10_000):
+            raise ValueError(f"start_scores={scores!r} must lie below target={target} and above -10000")
         self._setups.scores[:, : self.teams] = given
 
 

@@ -21,8 +21,7 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
-from smear_env import PRESETS, CheckpointError, Rules, layout_hash
-from smear_env.agents.policy import DESCRIPTION, FORMAT
+from smear_env import POLICY_FILE, POLICY_FORMAT, PRESETS, CheckpointError, Rules, layout_hash
 from training.config import TrainConfig, as_plain, game_rules
 from training.network import Network
 
@@ -38,7 +37,7 @@ def save_policy(
     content = save_tensors(weights)
     name = _file_name("policy", decisions, content)
     description = {
-        "format": FORMAT,
+        "format": POLICY_FORMAT,
         "preset": config.rules,
         "options": option_range(game_rules(config)),
         "layout": layout_hash(PRESETS[config.rules]),
@@ -55,7 +54,7 @@ def save_policy(
         "decisions": decisions,
         "evaluation": evaluation,
     }
-    _replace(folder, name, content, DESCRIPTION, description)
+    _replace(folder, name, content, POLICY_FILE, description)
 
 
 def option_range(rules: list[Rules]) -> dict[str, list[Any]]:

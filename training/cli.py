@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,13 @@ class Files:
     """TOML file with values for the fields below; without it, the committed one for --rules. Flags override it."""
     resume: bool = False
     """Go on with the run in --run-dir, with the configuration it was started with."""
+
+
+def given_fields(arguments: list[str]) -> frozenset[str]:
+    """Names of the configuration's fields that are among the flags."""
+    flags = {word[2:].partition("=")[0].replace("-", "_") for word in arguments if word.startswith("--")}
+    fields = {field.name for field in dataclasses.fields(TrainConfig)}
+    return frozenset(fields & (flags | {flag.removeprefix("no_") for flag in flags}))
 
 
 def parse(arguments: list[str]) -> tuple[TrainConfig, bool]:

@@ -76,6 +76,21 @@ class DealCounts:
         self.could_overbid += int(after_bid.sum())
         self.overbids += int((chosen[after_bid] > 0).sum())
 
+    def merge(self, other: DealCounts) -> None:
+        """Add the counts of other updates."""
+        for one in (
+            "deals",
+            "passed_out",
+            "made",
+            "forced_deals",
+            "forced_made",
+            "overbids",
+            "could_overbid",
+        ):
+            setattr(self, one, getattr(self, one) + getattr(other, one))
+        self.bid_levels += other.bid_levels
+        self.calls += other.calls
+
     def scalars(self) -> dict[str, float]:
         """The documented `deals/...` and `bids/...` metrics; shares of nothing are left out."""
         rules = PRESETS[self.preset]
@@ -89,6 +104,10 @@ class DealCounts:
                 **{f"deals/contract_{rules.min_bid + i}": (n, scored) for i, n in enumerate(self.bid_levels)},
             }
         )
+        levels = np.arange(rules.min_bid, rules.max_bid + 1)
+        for strength in range(1, MAX_STRENGTH + 1):
+            bids = self.calls[:, strength, 1:].sum(axis=0)
+            result |= _shares({f"bids/level/strength_{strength}": ((bids * levels).sum(), bids.sum())})
         for seat in range(rules.players):
             for strength in range(1, MAX_STRENGTH + 1):
                 calls = self.calls[seat, strength]
@@ -96,6 +115,12 @@ class DealCounts:
                     {f"bids/seat_{seat + 1}/strength_{strength}": (calls[1:].sum(), calls.sum())}
                 )
         return result
+
+    def mean_bids(self) -> Float64Array:
+        """Mean bid in points of the hands that bid: [seats, strengths + 1], NaN without any."""
+        bids, rules = self.calls[..., 1:], PRESETS[self.preset]
+        total, points = bids.sum(axis=2), bids @ np.arange(rules.min_bid, rules.max_bid + 1)
+        return np.divide(points, total, out=np.full(total.shape, np.nan), where=total > 0)
 
     def bid_shares(self) -> Float64Array:
         """Share of hands that bid, by seat (eldest first) and strength: [seats, strengths + 1], NaN without any."""

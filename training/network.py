@@ -21,10 +21,11 @@ from smear_env import (
     CheckpointError,
     observation_layout,
     observation_scale,
+    read_policy,
+    read_weights,
     state_layout,
     state_scale,
 )
-from smear_env.agents.policy import read_description, read_weights
 from training.arrays import Float32Array, Int8Array, Int64Array
 
 MASKED = -1e9
@@ -143,7 +144,7 @@ def _head(inputs: int, outputs: int, *, gain: float) -> nn.Linear:
 
 def load_network(folder: Path) -> Network:
     """The network of a checkpoint folder; CheckpointError names file and field of a damaged one."""
-    description = read_description(folder)
+    description = read_policy(folder)
     tensors = read_weights(folder, description)
     shape = description["network"]
     try:

@@ -10,6 +10,7 @@ import dataclasses
 import signal
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,17 +21,19 @@ import torch
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
-from smear_env import CheckpointError, SelfPlayVectorEnv, VectorStep, make_agent
+from smear_env import CheckpointError, SelfPlayVectorEnv, VectorStep, make_agent, read_policy
 from training import checkpoint
 from training.config import TrainConfig, as_plain, config_from, game_rules
 from training.evaluate import evaluate
 from training.metrics import DealCounts
 from training.network import Network, bfloat16_pays
 from training.progress import RunProgress
-from training.report import final_report
+from training.report import final_report, strength_table
 from training.rollout import Rollout, collect
 from training.update import UpdateSettings, update
 
+LAST_UPDATES = 10
+"""Updates whose bids and deals the report at the end counts."""
 ENTROPY_FALLS = 0.75
 """Share of the run after which the entropy bonus begins to fall."""
 
@@ -51,7 +54,8 @@ class Trainer:
         torch.manual_seed(config.seed)
         self.generator = torch.Generator().manual_seed(config.seed)
         self.rules = game_rules(config)
-        self.free = np.array([one.all_pass != "dealer_bids" for one in self.rules])
+        free = np.array([one.all_pass != "dealer_bids" for one in self.rules])
+        self.free = free if free.any() else ~free  # a game like mini, where the dealer must always bid
         self.env = SelfPlayVectorEnv(
             config.games,
             self.rules,
@@ -157,10 +161,19 @@ def plain_console() -> Console:
     return Console(markup=False, width=None if sys.stdout.isatty() else 120)
 
 
-def resumed_config(config: TrainConfig) -> TrainConfig:
-    """The configuration a run was started with, but for where and how far this invocation goes."""
+def resumed_config(config: TrainConfig, given: frozenset[str] = frozenset()) -> TrainConfig:
+    """The configuration a run was started with, but for where and how far this invocation goes.
+
+    Raises ValueError where a field `given` by the user is another than the run was started with.
+    """
     _, description = checkpoint.load_resume(config.folder / "resume")
     stored = config_from(description["config"], str(config.folder / "resume" / checkpoint.RESUME))
+    for name in sorted(given - {"run_dir", "stop_after", "checkpoint_minutes"}):
+        if getattr(config, name) != getattr(stored, name):
+            raise ValueError(
+                f"{name}={getattr(config, name)!r}: the run was started with {getattr(stored, name)!r}; "
+                "leave the flag out, or start another run"
+            )
     return dataclasses.replace(
         stored,
         run_dir=config.run_dir,
@@ -189,26 +202,39 @@ def stop_requests(console: Console) -> Iterator[list[int]]:
 
 
 def train(
-    config: TrainConfig, *, resume: bool = False, console: Console | None = None
+    config: TrainConfig,
+    *,
+    resume: bool = False,
+    given: frozenset[str] = frozenset(),
+    console: Console | None = None,
 ) -> list[dict[str, Any]]:
     """Train to the end of the configuration, or until stopped; returns the evaluations at the end.
 
-    Raises ValueError where the run folder holds another run and `resume` is off, CheckpointError where there is
+    `given` names the fields that the user set: a resumed run must have been started with the same. Raises ValueError
+    where it was not, and where the run folder holds another run and `resume` is off, CheckpointError where there is
     nothing to resume.
     """
     console = console or plain_console()
     folder = config.folder
     if resume:
-        config = resumed_config(config)
+        config = resumed_config(config, given)
     elif (folder / "resume" / checkpoint.RESUME).exists():
         raise ValueError(
             f"run_dir={str(folder)!r} holds a run: go on with --resume, or choose another --run-dir"
         )
-    for baseline in config.baselines if config.evaluate_pairs else ():
-        make_agent(baseline)  # an unknown one is refused before the training, not after it
     trainer = Trainer(config)
+    for baseline in config.baselines if config.evaluate_pairs else ():
+        # An unknown one, or one of another game, is refused before the training, not after it.
+        make_agent(baseline).reset(trainer.rules[0], -1, 0)
     if resume:
         trainer.resume(folder)
+        stored: list[dict[str, Any]] = read_policy(folder / "checkpoint")["evaluation"]
+        if trainer.updates >= config.updates and stored:
+            console.print(
+                f"the run in {folder} is finished: {trainer.decisions:,} decisions", highlight=False
+            )
+            console.print(strength_table(stored))
+            return stored
     console.print(
         f"training {config.rules} in {folder}: {trainer.decisions:,} of {config.updates * config.batch:,} decisions "
         f"done, {config.threads} threads",
@@ -216,7 +242,6 @@ def train(
     )
     # What was logged after the checkpoint gone on from is hidden, its own update is not.
     writer = SummaryWriter(str(folder / "tensorboard"), purge_step=trainer.decisions + 1 if resume else None)
-    counts = DealCounts(config.rules, trainer.free)
     with writer, stop_requests(console) as requests:
         counts = _iterate(trainer, folder, writer, requests, console)
     trainer.save(folder)
@@ -229,13 +254,14 @@ def train(
 def _iterate(
     trainer: Trainer, folder: Path, writer: SummaryWriter, requests: list[int], console: Console
 ) -> DealCounts:
-    """Update until the end or a stop; returns the counts of the last updates."""
+    """Update until the end or a stop; returns the counts of the last LAST_UPDATES updates."""
     config = trainer.config
     first, saved = trainer.updates, time.monotonic()
-    counts = DealCounts(config.rules, trainer.free)
+    recent: deque[DealCounts] = deque(maxlen=LAST_UPDATES)
     with RunProgress(console, config.updates * config.batch, trainer.decisions) as progress:
         while trainer.updates < config.updates:
             counts = DealCounts(config.rules, trainer.free)
+            recent.append(counts)
             metrics = trainer.iterate(counts) | counts.scalars()
             for name, value in metrics.items():
                 writer.add_scalar(name, value, trainer.decisions)
@@ -249,7 +275,10 @@ def _iterate(
                 saved = time.monotonic()
             if requests or (config.stop_after and trainer.updates - first >= config.stop_after):
                 break
-    return counts
+    total = DealCounts(config.rules, trainer.free)
+    for counts in recent:
+        total.merge(counts)
+    return total
 
 
 def _finish(trainer: Trainer, folder: Path, counts: DealCounts, console: Console) -> list[dict[str, Any]]:
@@ -270,12 +299,12 @@ def _finish(trainer: Trainer, folder: Path, counts: DealCounts, console: Console
 
 def main() -> None:
     """`python -m training.ppo`."""
-    from training.cli import parse
+    from training.cli import given_fields, parse
 
     console = plain_console()
     try:
         config, resume = parse(sys.argv[1:])
-        train(config, resume=resume, console=console)
+        train(config, resume=resume, given=given_fields(sys.argv[1:]), console=console)
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:

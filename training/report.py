@@ -20,8 +20,9 @@ def final_report(
     """Print the tables of a finished run."""
     if results:
         console.print(strength_table(results))
-    console.print(deals_line(config, counts), highlight=False)
-    console.print(bids_table(counts))
+    if counts.deals:
+        console.print(deals_line(config, counts), highlight=False)
+        console.print(bids_table(counts))
     console.print(f"policy: {folder / 'checkpoint'}   logs: tensorboard --logdir {folder}", highlight=False)
 
 
@@ -53,7 +54,7 @@ def strength_table(results: list[dict[str, Any]]) -> Table:
 
 
 def deals_line(config: TrainConfig, counts: DealCounts) -> str:
-    """Shares of the deals in the last update's self-play."""
+    """Shares of the deals in the self-play of the last updates."""
     scalars = counts.scalars()
     rules = PRESETS[config.rules]
     contracts = ", ".join(
@@ -61,7 +62,7 @@ def deals_line(config: TrainConfig, counts: DealCounts) -> str:
         for bid in range(rules.min_bid, rules.max_bid + 1)
     )
     return (
-        f"self-play, last update, {counts.deals} deals: passed out {scalars.get('deals/passed_out', 0):.1%}, "
+        f"self-play, last updates, {counts.deals} deals: passed out {scalars.get('deals/passed_out', 0):.1%}, "
         f"bids made {scalars.get('deals/bids_made', 0):.0%}, contracts {contracts}, "
         f"overbids when somebody has bid {scalars.get('bids/overbid', 0):.0%}"
     )
@@ -70,13 +71,18 @@ def deals_line(config: TrainConfig, counts: DealCounts) -> str:
 def bids_table(counts: DealCounts) -> Table:
     """Share of hands that bid, by seat and hand strength."""
     table = Table(
-        title="share of hands that bid, by seat from the dealer's left and strength\n"
+        title="share of hands that bid and their mean bid, by seat from the dealer's left and strength\n"
         "(cards of the best suit, one more for its ace)"
     )
     table.add_column("seat")
     for strength in range(1, MAX_STRENGTH + 1):
         table.add_column(f"{strength}{'+' if strength == MAX_STRENGTH else ''}", justify="right")
-    for seat, shares in enumerate(counts.bid_shares()):
-        cells = ["-" if np.isnan(share) else f"{share:.0%}" for share in shares[1:]]
-        table.add_row(str(seat + 1), *cells)
+    for seat, (shares, bids) in enumerate(zip(counts.bid_shares(), counts.mean_bids(), strict=True)):
+        table.add_row(str(seat + 1), *(_cell(*pair) for pair in zip(shares[1:], bids[1:], strict=True)))
     return table
+
+
+def _cell(share: float, bid: float) -> str:
+    if np.isnan(share):
+        return "-"
+    return f"{share:.0%}" if np.isnan(bid) else f"{share:.0%} {bid:.1f}"

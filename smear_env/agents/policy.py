@@ -111,8 +111,11 @@ def _check_values(path: Path, description: dict[str, Any]) -> None:
         raise CheckpointError(
             f"{path}: field 'network.teams' is {teams!r}, expected an integer of at least 2"
         )
+    missing = sorted(_RULE_FIELDS - set(description["options"]))
+    if missing:
+        raise CheckpointError(f"{path}: field 'options' lacks {', '.join(missing)}")
     for option, values in description["options"].items():
-        if option not in _RULE_FIELDS or not isinstance(values, list):
+        if option not in _RULE_FIELDS or not isinstance(values, list) or not values:
             raise CheckpointError(
                 f"{path}: field 'options.{option}' is {values!r}, expected a list for a rule option"
             )
@@ -189,7 +192,11 @@ class PolicyAgent:
         """Begin a game; warns of an option outside the range trained on, ValueError for another game."""
         preset = self.description["preset"]
         if layout_hash(rules) != self.description["layout"]:
-            raise ValueError(f"policy {self.name!r} plays {preset}, not {rules.name} as given")
+            raise ValueError(
+                f"policy {self.name!r} plays {preset} with that preset's layout and actions, not {rules.name} as given"
+            )
+        if not -1 <= seat < rules.players:
+            raise ValueError(f"seat={seat} is outside -1..{rules.players - 1}")
         for option, values in self.description["options"].items():
             if getattr(rules, option) not in values:
                 warnings.warn(
@@ -236,7 +243,8 @@ class PolicyAgent:
     def _checked(self, observations: Any, masks: Any) -> tuple[Int8Array, Int8Array]:
         if masks is None:
             raise ValueError(NO_MASK)
-        seen, legal = np.asarray(observations), np.asarray(masks)
+        seen = np.ascontiguousarray(observations, np.int8)
+        legal = np.ascontiguousarray(np.asarray(masks) != 0, np.int8)
         d, n = len(self._layers[0][0]), len(self._layers[-1][1])
         if seen.ndim != 2 or seen.shape[1] != d:
             raise ValueError(f"observations of shape {seen.shape}, expected [B, {d}]")
@@ -254,4 +262,4 @@ def load_policy(path_or_name: str | Path, *, sample: bool = False) -> PolicyAgen
     return PolicyAgent(find_checkpoint(path_or_name), sample=sample)
 
 
-_RULE_FIELDS = frozenset(field.name for field in dataclasses.fields(Rules))
+_RULE_FIELDS = frozenset(field.name for field in dataclasses.fields(Rules) if field.name != "name")

@@ -19,9 +19,6 @@ FORMAT = "smear-transcript/1"
 MATCH_FIELDS = ("format", "rules", "options", "deals", "winner")
 DEALT_FIELDS = ("dealer", "hands", "stock", "actions")
 RESULT_FIELDS = ("bid", "bidder", "trump", "points", "card_points", "made", "delta", "scores")
-ALWAYS_GIVEN = {"four_point": ("stock_to_bidder",)}
-"""Options that a transcript states even where they are the preset's: agreed before each match."""
-
 _LONGEST_SHOWN = 200
 
 
@@ -179,7 +176,8 @@ def _rules(match: dict[str, Any]) -> Rules:
     if not isinstance(name, str) or name not in PRESETS:
         raise TranscriptError(f"expected one of {', '.join(PRESETS)}, found {shown(name)}", field="rules")
     options = _object(match["options"], "options")
-    for option in ALWAYS_GIVEN.get(name, ()):
+    # What `Rules.options` always gives, even where it is the preset's: agreed before each match.
+    for option in PRESETS[name].options():
         if option not in options:
             raise TranscriptError("missing: it is always given for this game", field=f"options.{option}")
     try:
