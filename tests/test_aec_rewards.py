@@ -5,10 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 from random import Random
 
+import numpy as np
 import pytest
 
 from smear_env.aec import env as make_env
+from smear_env.aec import raw_env
 from smear_env.rules import Rules, make_rules
+from smear_env.vector import call_reward
 from tests.aec_helpers import (
     both_games,
     every_game,
@@ -154,3 +157,22 @@ def test_deal_episode__passed_out_terminates_with_no_reward(rules: Rules) -> Non
 def test_arguments__a_bad_one_is_named(argument: str, value: object) -> None:
     with pytest.raises(ValueError, match=argument):
         make_env(**{argument: value})
+
+
+def test_callable_reward__that_raises_leaves_the_episode_ended_and_not_broken() -> None:
+    def fails(before: object, after: object, dealer: int) -> list[float]:
+        raise KeyError("no reward")
+
+    aec = raw_env("four_point", episode="deal", reward=fails)
+    aec.reset(seed=3)
+    with pytest.raises(KeyError):  # noqa: PT012  the deal's last action raises
+        while True:
+            aec.step(int(np.argmax(aec.observe(aec.agent_selection)["action_mask"])))
+    assert all(aec.terminations.values())
+    aec.step(None)
+
+
+@pytest.mark.parametrize("paid", [[float("nan"), 0.0], ["a", "b"], [1.0]])
+def test_callable_reward__must_pay_each_team_a_finite_number(paid: list[object]) -> None:
+    with pytest.raises(ValueError, match="one finite value"):
+        call_reward(lambda *_: paid, [0, 0], [1, 0], 0, 2)  # type: ignore[arg-type,return-value]

@@ -159,3 +159,8 @@ def test_decode__does_not_change_or_keep_the_observation() -> None:
     observation[:] = 0
     assert isinstance(seen, Seen)
     assert len(seen.hand) == 6
+
+
+def test_decode__refuses_a_vector_that_is_no_observation() -> None:
+    with pytest.raises(ValueError, match="dealer"):
+        decode(np.zeros(518, np.int8), "four_point")

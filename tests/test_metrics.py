@@ -184,3 +184,16 @@ def test_counts__leave_out_games_in_which_the_dealer_must_bid(preset: str) -> No
     assert set(counts.scalars()) == {"deals/forced_bids_made"}
     assert counts.forced_deals == finished
     assert counts.deals == counts.calls.sum() == 0
+
+
+def test_merge__counts_as_if_it_had_been_one_stretch() -> None:
+    free = np.ones(1, np.bool_)
+    one, other = DealCounts("four_point", free), DealCounts("four_point", free)
+    for counts, times in ((one, 2), (other, 5)):
+        counts.deals, counts.made = 3 * times, times
+        counts.calls[1, 4, 2] = times  # second seat, strength 4, a bid of 3
+        counts.bid_levels[1] = times
+    one.merge(other)
+    assert (one.deals, one.made, one.calls[1, 4, 2], one.bid_levels[1]) == (21, 7, 7, 7)
+    assert one.mean_bids()[1, 4] == 3
+    assert one.scalars()["bids/level/strength_4"] == 3

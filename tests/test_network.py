@@ -322,3 +322,15 @@ def test_network__policy_and_critic_share_no_weight(preset: str) -> None:
     network.values(torch.from_numpy(critic_input(states, preset))).square().sum().backward()
     moved = {name for name, parameter in network.named_parameters() if parameter.grad is not None}
     assert moved == critic
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_policy__takes_observations_and_masks_of_any_number_type(tmp_path: Path, dtype: type) -> None:
+    saved("four_point", tmp_path)
+    agent = PolicyAgent(tmp_path)
+    agent.reset(PRESETS["four_point"], -1, 0)
+    shown = SelfPlayVectorEnv(8, "four_point", seed=1).reset()
+    expected = agent.probabilities(shown.observation, shown.mask)
+    found = agent.probabilities(shown.observation.astype(dtype), shown.mask.astype(dtype))
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(agent.probabilities(shown.observation, shown.mask != 0), expected)

@@ -84,3 +84,10 @@ def test_wheel__carries_configs_checkpoints_and_types(tmp_path: Path) -> None:
     assert {"smear_env/py.typed", "training/ppo.py", "training/evaluate.py"} <= names
     assert not any(name.startswith(("tests/", "docs/", "benchmarks/")) for name in names)
     assert not any(name.endswith((".pyc", ".nbi", ".nbc")) for name in names)
+
+
+def test_kernel_cache__depends_on_the_constants_compiled_in() -> None:
+    from smear_env import _jit
+
+    names = {str(path.relative_to(ROOT / "smear_env")) for path in _jit._kernel_sources()}
+    assert {"engine/step.py", "engine/state.py", "engine/tables.py", "rules.py", "_typing.py"} <= names

@@ -29,6 +29,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 import training.evaluate
 from training.checkpoint import load_resume
+from training.cli import given_fields
 from training.config import TrainConfig
 from training.metrics import DealCounts
 from training.ppo import Trainer, main, train
@@ -500,3 +501,36 @@ def test_smoke_config__runs(tmp_path: Path) -> None:
         dataclasses.asdict(TrainConfig()).keys()
         == load_policy(tmp_path / "made").description["training"].keys()
     )
+
+
+def test_resume__with_another_value_than_the_run_was_started_with_is_refused(tmp_path: Path) -> None:
+    train(tiny(tmp_path, stop_after=1), console=quiet())
+    with pytest.raises(ValueError, match="seed=7: the run was started with 0"):
+        train(tiny(tmp_path, seed=7), resume=True, given=frozenset({"seed"}), console=quiet())
+    train(tiny(tmp_path, seed=7), resume=True, given=frozenset({"run_dir"}), console=quiet())
+
+
+def test_given_fields__are_the_flags_that_name_a_field() -> None:
+    words = ["--seed", "3", "--no-draw-scores", "--learning-rate=0.1", "--config", "x.toml", "--resume"]
+    assert given_fields(words) == {"seed", "draw_scores", "learning_rate"}
+
+
+def test_resume__of_a_finished_run_shows_its_results_and_trains_no_more(tmp_path: Path) -> None:
+    config = tiny(tmp_path, evaluate_pairs=4, baselines=("passer",))
+    results = train(config, console=quiet())
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+    assert train(config, resume=True, console=quiet()) == results
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_baseline__of_another_game_is_refused_before_training(tmp_path: Path) -> None:
+    train(tiny(tmp_path / "four"), console=quiet())
+    config = tiny(
+        tmp_path / "six",
+        rules="schmier",
+        evaluate_pairs=4,
+        baselines=(str(tmp_path / "four" / "checkpoint"),),
+    )
+    with pytest.raises(ValueError, match="not schmier"):
+        train(config, console=quiet())
+    assert not (tmp_path / "six" / "resume").exists()

@@ -193,3 +193,9 @@ def test_rules__hashable_picklable_and_frozen(rules: Rules) -> None:
     assert hash(copy) == hash(rules)
     with pytest.raises(dataclasses.FrozenInstanceError):
         rules.target = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("ranks", ["789TJQK", "789TQKA"])
+def test_ranks__need_the_ace_and_the_jack(ranks: str) -> None:
+    with pytest.raises(ValueError, match="ace and the jack"):
+        make_rules("four_point", ranks=ranks, max_bid=3)

@@ -350,3 +350,12 @@ def test_order_suits__is_the_same_uncompiled() -> None:
         for flag in ("0", "1")
     ]
     assert printed[0] == printed[1] != ""
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.bool_])
+def test_order_suits__refuses_entries_that_are_not_int8(dtype: type) -> None:
+    shown = SelfPlayVectorEnv(2, "four_point", seed=1).reset()
+    with pytest.raises(ValueError, match="int8"):
+        order_suits(shown.observation.astype(dtype), shown.mask, make_rules("four_point"))
+    with pytest.raises(ValueError, match="masks"):
+        order_suits(shown.observation, shown.mask.astype(dtype), make_rules("four_point"))

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import os
+import pickle
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -516,3 +521,42 @@ def test_rules__given_by_name_for_each_game() -> None:
 def test_rules__given_as_an_instance() -> None:
     rules: Rules = make_rules("four_point", stock_to_bidder=1)
     assert SelfPlayVectorEnv(2, rules, seed=1).rules == rules
+
+
+@pytest.mark.parametrize("game", BOTH)
+def test_copies__of_an_env_with_threads_go_on_alike(game: str) -> None:
+    env = SelfPlayVectorEnv(8, game, seed=2, threads=2)
+    shown = env.reset()
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        shown = env.step(choose(shown.mask, rng))
+    actions = choose(shown.mask, rng)
+    others = [pickle.loads(pickle.dumps(env)), copy.deepcopy(env)]
+    expected = copied(env.step(actions))
+    for other in others:
+        assert_same(copied(other.step(actions)), expected)
+
+
+def test_step__is_not_fooled_by_a_mask_that_the_caller_wrote_to() -> None:
+    env = SelfPlayVectorEnv(2, "four_point", seed=2)
+    shown = env.reset()
+    shown.mask[:] = 1
+    with pytest.raises(IllegalActionError, match="game 0"):
+        env.step([0, 0])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform does not fork")
+def test_threads__work_in_a_forked_process() -> None:
+    program = """
+import os, sys
+from smear_env import SelfPlayVectorEnv
+env = SelfPlayVectorEnv(4, seed=1, threads=2)
+shown = env.reset()
+child = os.fork()
+env.step(shown.mask.argmax(axis=1))
+if not child:
+    os._exit(0)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], timeout=240, check=False)
+    assert done.returncode == 0
