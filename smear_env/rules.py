@@ -124,16 +124,14 @@ class Rules:
         return len(self.card_names) - self.players * self.hand_size
 
     def options(self) -> dict[str, Any]:
-        """Fields that differ from the preset of this name, and `stock_to_bidder` where the bidder leads
-        without naming trump, as a transcript's `options` has it: always given for `four_point`.
-        """
-        preset = PRESETS[self.name]
-        changed = {
-            field.name: getattr(self, field.name)
-            for field in dataclasses.fields(self)
-            if getattr(self, field.name) != getattr(preset, field.name)
+        """The `options` of a transcript: fields that differ from the preset, and those that are always given."""
+        preset, given = PRESETS[self.name], ALWAYS_GIVEN.get(self.name, ())
+        names = (field.name for field in dataclasses.fields(self))
+        return {
+            name: getattr(self, name)
+            for name in (*given, *(name for name in names if name not in given))
+            if name in given or getattr(self, name) != getattr(preset, name)
         }
-        return changed if self.trump_named else {"stock_to_bidder": self.stock_to_bidder, **changed}
 
     def _check_values(self) -> None:
         for name, hint in _HINTS.items():
@@ -239,6 +237,8 @@ class Rules:
 
 _RANK_ORDER = "23456789TJQKA"
 PRESETS: dict[str, Rules] = {}
+ALWAYS_GIVEN = {"four_point": ("stock_to_bidder",)}
+"""Options that a transcript states even where they are the preset's: agreed before each match."""
 _HINTS = get_type_hints(Rules)
 
 FOUR_POINT = Rules(

@@ -155,7 +155,10 @@ def test_scalars__are_the_shares(preset: str) -> None:
     seat_1 = counts.calls[0, 3]
     assert scalars["bids/seat_1/strength_3"] == seat_1[1:].sum() / seat_1.sum()
     assert counts.bid_shares()[0, 3] == scalars["bids/seat_1/strength_3"]
-    assert all(0 <= share <= 1 for share in scalars.values())
+    points = {name: value for name, value in scalars.items() if name.startswith("bids/level")}
+    assert points
+    assert all(rules.min_bid <= bid <= rules.max_bid for bid in points.values())
+    assert all(0 <= share <= 1 for name, share in scalars.items() if name not in points)
 
 
 def test_scalars__of_nothing_are_left_out() -> None:

@@ -80,7 +80,7 @@ def test_mini__is_the_game_of_the_rules() -> None:
         ("schmier", {"exchange": 4}, ["exchange", "players"]),
         ("schmier", {"exchange": 7, "players": 3, "teams": 3}, ["exchange", "hand_size"]),
         ("four_point", {"max_bid": 5}, ["max_bid", "joker"]),
-        ("four_point", {"ranks": "789TQKA"}, ["max_bid", "ranks"]),
+        ("four_point", {"ranks": "789TQKA"}, ["ranks", "jack"]),
         ("schmier", {"max_bid": 7}, ["max_bid", "joker"]),
         ("schmier", {"joker": False}, ["max_bid", "joker"]),
         ("four_point", {"min_bid": 4, "max_bid": 3}, ["min_bid", "max_bid"]),
@@ -95,7 +95,7 @@ def test_mini__is_the_game_of_the_rules() -> None:
             ["dealer_takes_stock", "trump_named"],
         ),
         ("schmier", {"suits": "CDH", "players": 3}, ["bowers", "suits"]),
-        ("schmier", {"ranks": "23456789TQKA"}, ["bowers", "ranks"]),
+        ("schmier", {"ranks": "23456789TQKA"}, ["ranks", "jack"]),
         ("mini", {"protect_scoring": True}, ["protect_scoring", "hand_size"]),
     ],
 )

@@ -111,14 +111,14 @@ def _check_values(path: Path, description: dict[str, Any]) -> None:
         raise CheckpointError(
             f"{path}: field 'network.teams' is {teams!r}, expected an integer of at least 2"
         )
-    missing = sorted(_RULE_FIELDS - set(description["options"]))
-    if missing:
-        raise CheckpointError(f"{path}: field 'options' lacks {', '.join(missing)}")
     for option, values in description["options"].items():
         if option not in _RULE_FIELDS or not isinstance(values, list) or not values:
             raise CheckpointError(
                 f"{path}: field 'options.{option}' is {values!r}, expected a list for a rule option"
             )
+    missing = sorted(_RULE_FIELDS - set(description["options"]))
+    if missing:
+        raise CheckpointError(f"{path}: field 'options' lacks {', '.join(missing)}")
 
 
 def read_weights(folder: Path, description: dict[str, Any]) -> dict[str, Float32Array]:

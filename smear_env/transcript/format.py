@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from smear_env.rules import PRESETS, Rules, make_rules
+from smear_env.rules import ALWAYS_GIVEN, PRESETS, Rules, make_rules
 
 FORMAT = "smear-transcript/1"
 MATCH_FIELDS = ("format", "rules", "options", "deals", "winner")
@@ -176,8 +176,7 @@ def _rules(match: dict[str, Any]) -> Rules:
     if not isinstance(name, str) or name not in PRESETS:
         raise TranscriptError(f"expected one of {', '.join(PRESETS)}, found {shown(name)}", field="rules")
     options = _object(match["options"], "options")
-    # What `Rules.options` always gives, even where it is the preset's: agreed before each match.
-    for option in PRESETS[name].options():
+    for option in ALWAYS_GIVEN.get(name, ()):
         if option not in options:
             raise TranscriptError("missing: it is always given for this game", field=f"options.{option}")
     try:
