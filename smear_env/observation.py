@@ -178,7 +178,10 @@ def _most_discards(rules: Rules) -> int:
 
 @lru_cache(maxsize=256)
 def observation_layout(rules: Rules) -> Mapping[str, Piece]:
-    """Pieces of a seat's observation by name, in order; the same for every option of a preset."""
+    """Pieces of a seat's observation by name, in order; the same for every option of a preset.
+
+    Another deck, number of players or range of bids is another game, with a layout and actions of its own.
+    """
     cards = (len(rules.card_names),)
     flags: _Pieces = [
         ("hand", cards, "own hand", 1),

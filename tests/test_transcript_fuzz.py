@@ -68,6 +68,36 @@ def test_check__any_change_is_accepted_or_refused(data: st.DataObject) -> None:
         check_match(match)
 
 
+STATED = {"dealer", "hands", "stock", "legal", "bid", "bidder", "trump", "points"}
+STATED |= {"card_points", "made", "delta", "scores"}
+
+
+def other(value: Any) -> Any:
+    """A different value of the same kind."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, str):
+        return value[:-1] + ("S" if value[-1] != "S" else "C")
+    return 0 if value is None else value + 1
+
+
+@pytest.mark.parametrize("which", range(len(SMALL)))
+def test_check__every_stated_value_is_checked(which: int) -> None:
+    changed = 0
+    for path in PLACES[which]:
+        match = json.loads(SMALL[which])
+        parent = match
+        for key in path[:-1]:
+            parent = parent[key]
+        if not STATED & set(path) or isinstance(parent[path[-1]], list | dict):
+            continue
+        parent[path[-1]] = other(parent[path[-1]])
+        with pytest.raises(TranscriptError):
+            check_match(match)
+        changed += 1
+    assert changed > 10
+
+
 OPTIONS = st.dictionaries(
     st.sampled_from(
         [

@@ -10,11 +10,12 @@ from smear_env._jit import announce_compilation, kernel
 from smear_env._typing import Int8Array, RecordArray
 from smear_env.batch import REWARD_NONE
 from smear_env.engine.deal import DRAWN, set_cards
-from smear_env.engine.state import OVER, PASSED_OUT, SEATS, STATE_DTYPE, new_states
+from smear_env.engine.state import OVER, SEATS, STATE_DTYPE, new_states
 from smear_env.engine.tables import compile_tables
 from smear_env.match import STATE, TABLES, Bytes, act, as_bytes, begin, show
 from smear_env.observation import observation_layout, offsets, option_row, scratch, vector_size
 from smear_env.rules import Rules
+from smear_env.table_view import deal_result
 
 MOST_DEALS = 2**31 - 1
 """Largest limit on deals that a state can hold; a match with this limit is never cut off."""
@@ -118,20 +119,8 @@ class EngineMatch:
 
     def result(self) -> dict[str, Any]:
         """What a transcript states of the deal just finished: `redeal`, or `bid` to `scores`."""
-        row, rules = self.fields[0], self.rules
-        if row["ended"] == PASSED_OUT:
-            return {"redeal": True}
-        points = zip(rules.point_names, row["last_points"].tolist(), strict=False)
-        return {
-            "bid": int(row["last_bid"]),
-            "bidder": int(row["last_bidder"]),
-            "trump": rules.suits[row["last_trump"]],
-            "points": {name: None if team < 0 else team for name, team in points},
-            "card_points": row["last_card_points"][: rules.teams].tolist(),
-            "made": bool(row["last_made"]),
-            "delta": row["last_delta"][: rules.teams].tolist(),
-            "scores": row["scores"][: rules.teams].tolist(),
-        }
+        stated = deal_result(self.rules, self.fields.view(np.recarray)[0]) or {}
+        return {name: value for name, value in stated.items() if name != "dealer"}
 
     def _show(self) -> None:
         if self.over:

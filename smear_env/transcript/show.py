@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from smear_env.engine.tables import compile_tables
+from smear_env.history import trick_winner
 from smear_env.rules import Rules
 from smear_env.transcript.format import match_rules, split_cards
 from smear_env.transcript.replay import check_match
@@ -26,16 +26,9 @@ def show_match(match: dict[str, Any], deal: int | None = None) -> str:
     return "\n".join(lines)
 
 
-def trick_winner(rules: Rules, trump: str, trick: list[list[Any]]) -> int:
-    """The seat that takes a trick, [[seat, card], ...] from its lead."""
-    table = compile_tables(rules)[0]
-    suit = rules.suits.index(trump)
-    ids = [rules.card_names.index(card) for _, card in trick]
-    counts = {suit, int(table.suit_of[suit, ids[0]])}
-    strength = [
-        int(table.strength[suit, card]) if table.suit_of[suit, card] in counts else -1 for card in ids
-    ]
-    return int(trick[strength.index(max(strength))][0])
+def _winner(rules: Rules, trump: str, trick: list[list[Any]]) -> int:
+    cards = [(seat, rules.card_names.index(card)) for seat, card in trick]
+    return trick_winner(rules, rules.suits.index(trump), cards)
 
 
 def _deal(rules: Rules, deal: dict[str, Any]) -> Iterator[str]:
@@ -61,7 +54,7 @@ def _deal(rules: Rules, deal: dict[str, Any]) -> Iterator[str]:
     for number in range(rules.hand_size):
         trick = tricks[number * rules.players : (number + 1) * rules.players]
         cards_played = "  ".join(f"{seat}:{card}" for seat, card in trick)
-        yield f"  trick {number + 1}        {cards_played}  won by seat {trick_winner(rules, deal['trump'], trick)}"
+        yield f"  trick {number + 1}        {cards_played}  won by seat {_winner(rules, deal['trump'], trick)}"
     yield from _result(rules, deal)
 
 
