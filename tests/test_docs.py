@@ -14,8 +14,7 @@ from typing import NamedTuple, get_args, get_type_hints
 
 import pytest
 
-from smear_env import Rules
-from smear_env._data import checkpoints_folder
+from smear_env import Rules, checkpoints_folder, read_policy
 from tests.reference import replay
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -71,8 +70,6 @@ def readme_command(name: str) -> str:
 
 @pytest.mark.parametrize("block", blocks("python"), ids=str)
 def test_python_block__runs(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if block.note == "test: needs checkpoints" and not (checkpoints_folder() / "four_point").is_dir():
-        pytest.skip("no checkpoint four_point in this checkout")
     if "training" in block.text or "torch" in block.text:
         pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
@@ -144,3 +141,15 @@ def test_readme_commands__need_nothing_installed_before() -> None:
         assert f'-e ".[{extras}]"' in command
     assert readme_command("train").endswith("&& .venv/bin/python -m training.ppo")
     assert readme_command("tests").endswith("&& .venv/bin/pytest")
+
+
+@pytest.mark.parametrize("name", ["four_point", "schmier"])
+def test_readme__shows_the_results_that_the_checkpoint_states(name: str) -> None:
+    described = read_policy(checkpoints_folder() / name)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (row,) = (line for line in readme.splitlines() if line.startswith(f"| `{name}` |"))
+    assert [one["against"] for one in described["evaluation"]] == ["random", "passer", "greedy"]
+    for one in described["evaluation"]:
+        low, high = one["interval"]
+        assert f"{one['points_per_deal']:+.2f} [{low:+.2f}, {high:+.2f}]" in row
+    assert f"{described['decisions'] / 1e6:.1f} M decisions" in row
