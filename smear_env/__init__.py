@@ -14,7 +14,7 @@ from smear_env.agents.policy import read_description as read_policy
 from smear_env.agents.registry import agent_names, make_agent, register_agent
 from smear_env.errors import IllegalActionError
 from smear_env.history import decode
-from smear_env.observation import (
+from smear_env.layout import (
     layout_hash,
     observation_layout,
     observation_scale,

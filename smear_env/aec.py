@@ -22,15 +22,13 @@ from smear_env._typing import Int8Array, RecordArray
 from smear_env.engine.state import OVER, new_states
 from smear_env.engine.tables import compile_tables
 from smear_env.errors import IllegalActionError
-from smear_env.match import ILLEGAL, REFUSED, STATE, act, as_bytes, begin, show, show_all
-from smear_env.observation import (
+from smear_env.layout import (
     observation_layout,
     offsets,
-    option_row,
-    scratch,
     state_layout,
     vector_size,
 )
+from smear_env.match import ILLEGAL, REFUSED, STATE, act, as_bytes, begin, show, show_all
 from smear_env.render import TableView, to_image, to_text
 from smear_env.rules import Rules, make_rules
 from smear_env.start import read_start
@@ -133,8 +131,6 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):  # type: ignore[misc]
         self._tables = as_bytes(compile_tables(self.rules))
         self._at = as_bytes(offsets(self.rules))
         self._at_full = as_bytes(offsets(self.rules, full=True))
-        self._options = option_row(self.rules).copy()
-        self._bits = scratch(self.rules, 1)[0]
         self._team_reward = np.zeros(self.rules.teams, np.float32)
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -222,14 +218,14 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):  # type: ignore[misc]
             raise ValueError(f"agent {agent!r} is not one of {', '.join(self.possible_agents)}")
         observation = np.empty(self._size, np.int8)
         mask = np.empty(self._num_actions, np.int8)
-        show(self._tables, self._state, seat, self._at, self._options, self._bits, observation, mask)
+        show(self._tables, self._state, seat, self._at, observation, mask)
         return {"observation": observation, "action_mask": mask}
 
     def state(self) -> Int8Array:
         """The full information, a fresh [s] int8 as `state_layout(rules)` describes; `RuntimeError` before `reset`."""
         self._check_started("state()")
         out = np.empty(self.state_space.shape, np.int8)
-        show_all(self._tables, self._state, self._at_full, self._options, self._bits, out)
+        show_all(self._tables, self._state, self._at_full, out)
         return out
 
     def render(self) -> Any:

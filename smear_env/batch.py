@@ -7,18 +7,22 @@ threads enter it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from smear_env._jit import kernel
-from smear_env._typing import BoolArray, Float32Array, Int8Array, Int64Array, RecordArray, as_int
+from smear_env._jit import inline_kernel, kernel
+from smear_env._typing import BoolArray, Float32Array, Int8Array, Int64Array, RecordArray, UInt64Array, as_int
+from smear_env.cards import count, lowest
 from smear_env.engine.deal import start_match
-from smear_env.engine.legal import count_legal, is_legal
-from smear_env.engine.state import OVER, SCORED
+from smear_env.engine.legal import contains, legal_sets
+from smear_env.engine.state import OVER, SCORED, TEAMS
 from smear_env.engine.step import step
+from smear_env.flags import address
 from smear_env.observation import write_mask, write_observation, write_state
 from smear_env.rules import MAX_POINTS, MAX_SEATS
+
+_NONE = np.uint64(0)
 
 HOLD = -1
 """In place of an action: the game waits, nothing of it is rewritten but rewards and flags."""
@@ -64,11 +68,10 @@ DEAL_DTYPE = np.dtype(
 
 
 class View(NamedTuple):
-    """Where a kernel finds the pieces of each vector, and the `options` piece of each row of the tables."""
+    """Where a kernel finds the pieces of each vector, for each row of the tables."""
 
-    observation: RecordArray  # [1] OFFSETS_DTYPE
-    state: RecordArray  # [1] OFFSETS_DTYPE
-    options: Int8Array  # [rules, options]
+    observation: RecordArray  # [rules] OFFSETS_DTYPE
+    state: RecordArray  # [rules] OFFSETS_DTYPE, full
 
 
 class Buffers(NamedTuple):
@@ -76,6 +79,7 @@ class Buffers(NamedTuple):
 
     observation: Int8Array  # [N, d] view of the seat to act
     mask: Int8Array  # [N, n]
+    legal: UInt64Array  # [N, 2] the same as two sets, cards and calls: what `first_illegal` trusts
     seat: Int64Array  # [N] seat to act
     reward: Float32Array  # [N, teams] since the action before
     terminated: BoolArray  # [N]
@@ -84,7 +88,6 @@ class Buffers(NamedTuple):
     final_state: Int8Array  # [N, s] likewise
     deal_ended: BoolArray  # [N] a deal was finished by this step
     deals: RecordArray  # [N] DEAL_DTYPE, the last finished deal
-    bits: Any  # [N, words] uint64, scratch
 
 
 @kernel
@@ -95,7 +98,7 @@ def open_game(t: RecordArray, s: RecordArray, setup: RecordArray, game: int) -> 
     start_match(t, s, s.seed, game, setup.dealer, setup.scores, setup.draw_scores != 0)
 
 
-@kernel
+@inline_kernel
 def copy_deal(s: RecordArray, deal: RecordArray) -> None:
     """Keep the deal that a match has just finished."""
     deal.ended = s.ended
@@ -114,9 +117,9 @@ def copy_deal(s: RecordArray, deal: RecordArray) -> None:
         deal.scores[team] = s.scores[team]
 
 
-@kernel
-def add_reward(t: RecordArray, s: RecordArray, mode: int, reward: Float32Array) -> None:
-    """Add what a finished deal is worth to each team, [teams] float32.
+@inline_kernel
+def add_reward(t: RecordArray, s: RecordArray, mode: int, reward: Float32Array, start: int) -> None:
+    """Add what a finished deal is worth to each team to the [teams] entries of `reward` from `start` on.
 
     REWARD_POINTS: own score change less the mean of the other teams'. REWARD_MATCH: 1 to the winner of the match and
     -1 / (teams - 1) to the others. Both sum to zero.
@@ -128,42 +131,47 @@ def add_reward(t: RecordArray, s: RecordArray, mode: int, reward: Float32Array) 
             total += s.scores[team] - s.last_scores[team]
         for team in range(t.teams):
             own = s.scores[team] - s.last_scores[team]
-            reward[team] += own - (total - own) / others
+            reward[start + team] += own - (total - own) / others
     elif mode == REWARD_MATCH and s.winner >= 0:
         for team in range(t.teams):
-            reward[team] += 1.0 if team == s.winner else -1.0 / others
+            reward[start + team] += 1.0 if team == s.winner else -1.0 / others
 
 
-@kernel
+@inline_kernel
 def act(
-    t: RecordArray, s: RecordArray, action: int, mode: int, reward: Float32Array, deal: RecordArray
+    t: RecordArray,
+    s: RecordArray,
+    action: int,
+    mode: int,
+    reward: Float32Array,
+    start: int,
+    deal: RecordArray,
 ) -> bool:
-    """One action of one game; returns whether it finished a deal."""
+    """One action of one game, its reward added from `start` on; returns whether it finished a deal."""
     deals_before = s.deals
     step(t, s, action)
     if s.deals == deals_before:
         return False
     copy_deal(s, deal)
-    add_reward(t, s, mode, reward)
+    add_reward(t, s, mode, reward, start)
     return True
 
 
 @kernel
 def skip_forced_moves(
-    t: RecordArray, s: RecordArray, mask: Int8Array, mode: int, reward: Float32Array, deal: RecordArray
+    t: RecordArray, s: RecordArray, mode: int, reward: Float32Array, start: int, deal: RecordArray
 ) -> bool:
     """Step while exactly one action is legal; returns whether a deal was finished.
 
-    `mask` [n] int8 is scratch. The first decision of a deal is never forced, so at most one deal ends.
+    The first decision of a deal is never forced, so at most one deal ends.
     """
     finished = False
-    while s.phase != OVER and count_legal(t, s) == 1:
-        write_mask(t, s, mask)
-        action = 0
-        while mask[action] == 0:
-            action += 1
-        if act(t, s, action, mode, reward, deal):
+    cards, calls = legal_sets(t, s)
+    while count(cards) + count(calls) == 1:
+        action = lowest(cards) if calls == _NONE else as_int(t.cards) + lowest(calls)
+        if act(t, s, action, mode, reward, start, deal):
             finished = True
+        cards, calls = legal_sets(t, s)
     return finished
 
 
@@ -185,69 +193,78 @@ def step_games(
     A finished game leaves its end in the final buffers and its slot starts the game `len(states)` further on. Slots
     are independent, so ranges may run in threads of their own.
     """
+    games = len(states)
+    teams = out.reward.shape[1]
+    actions_count = out.mask.shape[1]
+    size = out.observation.shape[1]
+    whole = out.final_state.shape[1]
+    observation = address(out.observation)
+    mask = address(out.mask)
+    reward = out.reward.reshape(-1)
+    final_observation = address(out.final_observation)
+    final_state = address(out.final_state)
     for i in range(start, stop):
-        for team in range(out.reward.shape[1]):
-            out.reward[i, team] = 0
+        for team in range(TEAMS):
+            if team == teams:
+                break
+            reward[i * teams + team] = 0
         out.terminated[i] = False
         out.truncated[i] = False
         out.deal_ended[i] = False
-        if actions[i] == HOLD:
+        action = actions[i]
+        if action == HOLD:
             continue
-        row = setups[i].rules
-        t = tables[row]
+        rules = setups[i].rules
+        t = tables[rules]
         s = states[i]
-        options = view.options[row]
-        bits = out.bits[i]
-        mask = out.mask[i]
-        reward = out.reward[i]
-        if actions[i] == RESTART:
+        deal = out.deals[i]
+        at = view.observation[rules]
+        if action == RESTART:
             open_game(t, s, setups[i], s.game)
-        elif actions[i] != SHOW:
+        elif action != SHOW:
             mover = as_int(s.turn)
-            out.deal_ended[i] = act(t, s, actions[i], mode, reward, out.deals[i])
-            if skip_forced and skip_forced_moves(t, s, mask, mode, reward, out.deals[i]):
-                out.deal_ended[i] = True
+            ended = act(t, s, action, mode, reward, i * teams, deal)
+            if skip_forced and skip_forced_moves(t, s, mode, reward, i * teams, deal):
+                ended = True
+            out.deal_ended[i] = ended
             if s.phase == OVER:
                 out.truncated[i] = s.truncated != 0
                 out.terminated[i] = s.truncated == 0
                 viewer = mover if setups[i].viewer == LAST_MOVER else as_int(setups[i].viewer)
-                write_observation(t, s, viewer, view.observation[0], options, bits, out.final_observation[i])
-                write_state(t, s, 0, view.state[0], options, bits, out.final_state[i])
-                open_game(t, s, setups[i], s.game + len(states))
+                write_observation(t, s, viewer, at, final_observation + i * size)
+                write_state(t, s, 0, view.state[rules], final_state + i * whole)
+                open_game(t, s, setups[i], s.game + games)
         if skip_forced:
             # After a deal a forced move is impossible, and then this does nothing.
-            skip_forced_moves(t, s, mask, mode, reward, out.deals[i])
-        out.seat[i] = s.turn
-        write_observation(t, s, as_int(s.turn), view.observation[0], options, bits, out.observation[i])
-        write_mask(t, s, mask)
+            skip_forced_moves(t, s, mode, reward, i * teams, deal)
+        seat = as_int(s.turn)
+        out.seat[i] = seat
+        write_observation(t, s, seat, at, observation + i * size)
+        cards, calls = legal_sets(t, s)
+        out.legal[i, 0] = cards
+        out.legal[i, 1] = calls
+        write_mask(t, cards, calls, actions_count, mask + i * actions_count)
 
 
 @kernel
 def write_states(
-    tables: RecordArray,
-    setups: RecordArray,
-    states: RecordArray,
-    view: View,
-    relative: bool,
-    bits: Any,
-    out: Int8Array,
+    tables: RecordArray, setups: RecordArray, states: RecordArray, view: View, relative: bool, out: Int8Array
 ) -> None:
     """Write the full information of every game, [N, s] int8, seats absolute or counted from the seat to act."""
+    size = out.shape[1]
+    first = address(out)
     for i in range(len(states)):
-        row = setups[i].rules
+        rules = setups[i].rules
         seat = max(0, as_int(states[i].turn)) if relative else 0
-        write_state(tables[row], states[i], seat, view.state[0], view.options[row], bits[i], out[i])
+        write_state(tables[rules], states[i], seat, view.state[rules], first + i * size)
 
 
 @kernel
-def first_illegal(
-    tables: RecordArray, setups: RecordArray, states: RecordArray, actions: Int64Array, hold: bool
-) -> int:
-    """The first slot whose action is not legal, -1 if none; HOLD passes if `hold`."""
+def first_illegal(cards_in_deck: int, legal: UInt64Array, actions: Int64Array, hold: bool) -> int:
+    """The first slot whose action, of any value, is not in the legal sets, -1 if none; HOLD passes if `hold`."""
     for i in range(len(actions)):
-        action = actions[i]
-        if hold and action == HOLD:
-            continue
-        if not is_legal(tables[setups[i].rules], states[i], action):
+        if not (
+            contains(legal[i, 0], legal[i, 1], cards_in_deck, actions[i]) or (hold and actions[i] == HOLD)
+        ):
             return i
     return -1

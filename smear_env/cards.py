@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smear_env._jit import kernel
+from smear_env._jit import inline_kernel
 from smear_env._typing import as_int
 
 JOKER_NAME = "JK"
@@ -29,19 +29,19 @@ def deck_names(suits: str, ranks: str, joker: bool) -> tuple[str, ...]:
     return (*names, JOKER_NAME) if joker else names
 
 
-@kernel
+@inline_kernel
 def bit(card: int) -> np.uint64:
     """The set that holds only `card`."""
     return _ONE << np.uint64(card)
 
 
-@kernel
+@inline_kernel
 def has(cards: np.uint64, card: int) -> bool:
     """Whether `card` is in the set."""
     return (cards >> np.uint64(card)) & _ONE != _ZERO
 
 
-@kernel
+@inline_kernel
 def count(cards: np.uint64) -> int:
     """How many cards the set holds (a parallel bit count, compiled to one instruction)."""
     x = cards - ((cards >> np.uint64(1)) & _PAIRS)
@@ -50,13 +50,13 @@ def count(cards: np.uint64) -> int:
     return as_int((x * _BYTES) >> np.uint64(56))
 
 
-@kernel
+@inline_kernel
 def lowest(cards: np.uint64) -> int:
     """The smallest card id of a set that is not empty."""
     return count((cards & (~cards + _ONE)) - _ONE)
 
 
-@kernel
+@inline_kernel
 def drop_lowest(cards: np.uint64) -> np.uint64:
     """The set without its smallest card id."""
     return cards & (cards - _ONE)

@@ -17,7 +17,7 @@ import numpy as np
 from smear_env._typing import Int8Array
 from smear_env.engine.state import PHASE_NAMES
 from smear_env.engine.tables import compile_tables
-from smear_env.observation import observation_layout, option_values, pieces, vector_size
+from smear_env.layout import observation_layout, option_values, pieces, vector_size
 from smear_env.rules import Rules, make_rules
 
 

@@ -6,8 +6,6 @@ twenty, and an array of records as long again in every copy of an environment, w
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -15,11 +13,13 @@ from smear_env import batch
 from smear_env._jit import kernel
 from smear_env._typing import Float32Array, Int8Array, Int64Array, RecordArray
 from smear_env.engine.deal import set_cards, start_match
-from smear_env.engine.legal import is_legal
+from smear_env.engine.legal import is_legal, legal_sets
 from smear_env.engine.state import STATE_DTYPE
 from smear_env.engine.step import step
 from smear_env.engine.tables import TABLES_DTYPE
-from smear_env.observation import OFFSETS_DTYPE, write_mask, write_observation, write_state
+from smear_env.flags import address
+from smear_env.layout import OFFSETS_DTYPE
+from smear_env.observation import write_mask, write_observation, write_state
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -67,32 +67,24 @@ def act(tables: Bytes, state: Bytes, action: int, mode: int, reward: Float32Arra
     if finished:
         for team in range(len(reward)):
             reward[team] = 0
-        batch.add_reward(t, s, mode, reward)
+        batch.add_reward(t, s, mode, reward, 0)
     return np.int64(s.turn), finished
 
 
 @kernel
-def show(
-    tables: Bytes,
-    state: Bytes,
-    seat: int,
-    at: Bytes,
-    options: Int8Array,
-    bits: Any,
-    observation: Int8Array,
-    mask: Int8Array,
-) -> None:
+def show(tables: Bytes, state: Bytes, seat: int, at: Bytes, observation: Int8Array, mask: Int8Array) -> None:
     """Write the view of a seat, and its mask: zeros unless it is to act."""
     t = tables.view(TABLES)[0]
     s = state.view(STATE)[0]
-    write_observation(t, s, seat, at.view(OFFSETS)[0], options, bits, observation)
+    write_observation(t, s, seat, at.view(OFFSETS)[0], address(observation))
     if s.turn == seat:
-        write_mask(t, s, mask)
+        cards, calls = legal_sets(t, s)
+        write_mask(t, cards, calls, len(mask), address(mask))
     else:
         mask[:] = 0
 
 
 @kernel
-def show_all(tables: Bytes, state: Bytes, at: Bytes, options: Int8Array, bits: Any, out: Int8Array) -> None:
+def show_all(tables: Bytes, state: Bytes, at: Bytes, out: Int8Array) -> None:
     """Write the full information."""
-    write_state(tables.view(TABLES)[0], state.view(STATE)[0], 0, at.view(OFFSETS)[0], options, bits, out)
+    write_state(tables.view(TABLES)[0], state.view(STATE)[0], 0, at.view(OFFSETS)[0], address(out))

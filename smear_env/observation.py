@@ -1,418 +1,178 @@
-"""What a seat sees and what the whole table is, as flat `int8` vectors of named pieces.
+"""The writers of what a seat sees, what the whole table is, and what may be done, as `layout` lays them out.
 
-`observation_layout(rules)` and `state_layout(rules)` name every piece with its slice, shape and meaning; sizes and
-offsets are derived from them, here and in the kernels that write. A view is seen from a seat: seats
-and teams are counted clockwise from it, 0 is itself. `state()` is the same seen from seat 0, with all that is hidden.
-Values are flags, 0 or 1, or numbers saturated to -100..100; `observation_scale(rules)` brings numbers to about 1.
+A row is given by its address (`flags` says why). Fields of tables and offsets are read into variables first: behind
+a store the compiler has to read them again.
 """
 
 from __future__ import annotations
 
-import hashlib
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from types import MappingProxyType
-from typing import Any, get_args
-
 import numpy as np
 
-from smear_env._jit import kernel
-from smear_env._typing import AllPass, Ending, Float32Array, GameTie, Int8Array, RecordArray, as_int
-from smear_env.cards import drop_lowest, has, lowest
-from smear_env.engine.legal import legal_sets
-from smear_env.engine.state import PHASE_NAMES
-from smear_env.flags import clear_flags, copy_bytes, expand, expand_one, place
-from smear_env.rules import PRESETS, Rules
+from smear_env._jit import inline_kernel, kernel
+from smear_env._typing import RecordArray, as_int
+from smear_env.cards import bit, has
+from smear_env.engine.seats import seat_after, steps_to, team_after
+from smear_env.engine.state import SEATS, TEAMS
+from smear_env.engine.tables import MAX_CAPTURES
+from smear_env.flags import address, clear_block, copy_block, pick_entries, put, write_flags
+from smear_env.layout import SATURATED
 
-_SATURATED = 100
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
 
-
-@dataclass(frozen=True)
-class Piece:
-    """One named part of a vector: `vector[piece.slice].reshape(piece.shape)`."""
-
-    name: str
-    start: int
-    shape: tuple[int, ...]
-    meaning: str
-    largest: int
-    """Usual largest value by the preset; 1 for flags. Numbers are divided by it in the scale."""
-
-    @property
-    def size(self) -> int:
-        """How many entries the piece has."""
-        return math.prod(self.shape)
-
-    @property
-    def slice(self) -> slice:
-        """Where the piece stands in the vector."""
-        return slice(self.start, self.start + self.size)
-
-
-# Start of each piece in a vector, as kernels want it; 0 for a piece the vector lacks. A record, since Numba passes
-# no tuple of numbers into a parallel loop.
-OFFSETS_DTYPE = np.dtype(
-    [
-        (name, np.int64)
-        for name in (
-            *(
-                "hand",
-                "taken",
-                "discarded",
-                "discard_order",
-                "unseen",
-                "stock",
-                "trick",
-                "played",
-                "trick_of",
-            ),
-            *("bids", "bid", "bidder", "dealer", "turn", "leader", "trump", "phase", "voids", "exchanged"),
-            *(
-                "tricks_done",
-                "card_points",
-                "captured",
-                "scores",
-                "to_target",
-                "options",
-                "team_slots",
-                "flag_count",
-            ),
-        )
-    ]
-)
-
-
-def team_slots(rules: Rules) -> int:
-    """Teams a layout has room for: the preset's, so that it does not depend on options."""
-    return max(PRESETS[rules.name].teams, rules.teams)
-
-
-def option_values(rules: Rules) -> dict[str, tuple[int, int]]:
-    """Every rule option as (value, largest value); enumerated options as one flag for each value."""
-    numbers = {
-        "stock_to_bidder": (rules.stock_to_bidder, 3),
-        "exchange": (rules.exchange, 3),
-        "hand_size": (rules.hand_size, 6),
-        "teams": (rules.teams, 3),
-        "target": (rules.target, 21),
-    }
-    flags = {
-        name: (int(getattr(rules, name)), 1)
-        for name in (
-            *("dealer_takes_stock", "exchange_exactly", "may_trump", "lead_trump_first", "protect_scoring"),
-        )
-    }
-    binary = {
-        "failed_bid=points": (int(rules.failed_bid == "points"), 1),
-        "high_low=in_play": (int(rules.high_low == "in_play"), 1),
-        "low_to=winner": (int(rules.low_to == "winner"), 1),
-        "both_out=bidder": (int(rules.both_out == "bidder"), 1),
-    }
-    enumerated = {
-        f"{name}={choice}": (int(getattr(rules, name) == choice), 1)
-        for name, hint in (("game_tie", GameTie), ("ending", Ending), ("all_pass", AllPass))
-        for choice in get_args(hint)
-    }
-    return {**numbers, **flags, **binary, **enumerated}
-
-
-_Pieces = list[tuple[str, tuple[int, ...], str, int]]
-
-
-def _public_flags(rules: Rules) -> _Pieces:
-    cards, seats, suits = len(rules.card_names), rules.players, len(rules.suits)
-    bids = rules.max_bid - rules.min_bid + 1
-    scoring = rules.point_names[:-1]
-    return [
-        ("trick", (seats, cards), "the card each seat has on the table", 1),
-        ("played", (seats, cards), "cards each seat played in finished tricks", 1),
-        ("bids", (seats, 1 + bids), "what each seat said: pass, then each bid; nothing yet, all 0", 1),
-        ("bid", (bids,), "the highest bid so far", 1),
-        ("bidder", (seats,), "who made it", 1),
-        ("dealer", (seats,), "the dealer", 1),
-        ("turn", (seats,), "the seat to act; all 0 after the end", 1),
-        ("leader", (seats,), "who leads or led the trick on the table; all 0 before play", 1),
-        ("trump", (suits,), "the trump suit; all 0 until shown or named", 1),
-        ("phase", (len(PHASE_NAMES),), "one of " + ", ".join(PHASE_NAMES), 1),
-        ("voids", (seats, suits), "the seat has shown that it holds none of the suit", 1),
-        (
-            "captured",
-            (team_slots(rules), len(scoring)),
-            f"scoring trumps taken in tricks: {', '.join(scoring)}",
-            1,
-        ),
-    ]
-
-
-def _public_numbers(rules: Rules) -> _Pieces:
-    cards, seats, teams = len(rules.card_names), rules.players, team_slots(rules)
-    preset, options = PRESETS[rules.name], option_values(rules)
-    return [
-        ("trick_of", (cards,), "trick in which the card was played, from 1; 0 not played", preset.hand_size),
-        ("exchanged", (seats,), "cards exchanged, or taken from the stock as bidder or dealer", 3),
-        ("tricks_done", (1,), "finished tricks", preset.hand_size),
-        ("card_points", (teams,), "card points taken in tricks", 40),
-        ("scores", (teams,), "match score", preset.target),
-        ("to_target", (teams,), "points short of the target", preset.target),
-        ("options", (len(options),), "rule options: " + ", ".join(options), 1),
-    ]
-
-
-def _layout(pieces: _Pieces) -> Mapping[str, Piece]:
-    layout: dict[str, Piece] = {}
-    start = 0
-    for name, shape, meaning, largest in pieces:
-        layout[name] = Piece(name, start, shape, meaning, largest)
-        start += layout[name].size
-    return MappingProxyType(layout)
-
-
-def _most_discards(rules: Rules) -> int:
-    preset = PRESETS[rules.name]
-    return preset.stock_size if preset.dealer_takes_stock else 3
-
-
-@lru_cache(maxsize=256)
-def observation_layout(rules: Rules) -> Mapping[str, Piece]:
-    """Pieces of a seat's observation by name, in order; the same for every option of a preset.
-
-    Another deck, number of players or range of bids is another game, with a layout and actions of its own.
-    """
-    cards = (len(rules.card_names),)
-    flags: _Pieces = [
-        ("hand", cards, "own hand", 1),
-        ("taken", cards, "cards drawn from the stock, also if discarded since", 1),
-        ("unseen", cards, "cards this seat has not seen: in other hands, the stock or other discards", 1),
-    ]
-    numbers: _Pieces = [
-        (
-            "discard_order",
-            cards,
-            "own discards: 1 the first thrown, 2 the next ...; 0 others",
-            _most_discards(rules),
-        ),
-    ]
-    return _layout(flags + _public_flags(rules) + numbers + _public_numbers(rules))
-
-
-@lru_cache(maxsize=256)
-def state_layout(rules: Rules) -> Mapping[str, Piece]:
-    """Pieces of `state()` by name, in order; seats and teams are absolute."""
-    cards, seats = len(rules.card_names), rules.players
-    flags: _Pieces = [
-        ("hand", (seats, cards), "each seat's hand", 1),
-        ("taken", (seats, cards), "cards each seat drew from the stock, also if discarded since", 1),
-        ("discarded", (seats, cards), "cards each seat threw", 1),
-    ]
-    numbers: _Pieces = [
-        (
-            "discard_order",
-            (cards,),
-            "place among its seat's discards, from 1; 0 others",
-            _most_discards(rules),
-        ),
-        (
-            "stock",
-            (cards,),
-            "cards still in the stock: 1 the next to be drawn, 2 ...; 0 others",
-            PRESETS[rules.name].stock_size or 1,
-        ),
-    ]
-    return _layout(flags + _public_flags(rules) + numbers + _public_numbers(rules))
-
-
-def vector_size(layout: Mapping[str, Piece]) -> int:
-    """Length of the vector a layout describes."""
-    return sum(piece.size for piece in layout.values())
-
-
-def layout_hash(rules: Rules) -> str:
-    """16 hex digits that change whenever observation layout, scale or action names change."""
-    pieces = [(p.name, p.start, p.shape, p.largest) for p in observation_layout(rules).values()]
-    return hashlib.sha256(
-        repr((pieces, tuple(option_values(rules)), rules.action_names)).encode()
-    ).hexdigest()[:16]
-
-
-@lru_cache(maxsize=256)
-def observation_scale(rules: Rules) -> Float32Array:
-    """Factor for each entry of an observation, shape [d] float32, read-only: `observation * scale` is about -1..1.
-
-    It depends on the preset alone, never on options.
-    """
-    return _scale(observation_layout(rules), rules)
-
-
-@lru_cache(maxsize=256)
-def state_scale(rules: Rules) -> Float32Array:
-    """As `observation_scale`, for `state()`."""
-    return _scale(state_layout(rules), rules)
-
-
-def _scale(layout: Mapping[str, Piece], rules: Rules) -> Float32Array:
-    scale = np.concatenate([np.full(p.size, 1 / p.largest, np.float32) for p in layout.values()])
-    scale[layout["options"].slice] = [1 / largest for _, largest in option_values(rules).values()]
-    scale.setflags(write=False)
-    return scale
-
-
-@lru_cache(maxsize=256)
-def offsets(rules: Rules, *, full: bool = False) -> RecordArray:
-    """Piece starts of the observation or (`full`) of the state vector, [1] OFFSETS_DTYPE, read-only."""
-    layout = state_layout(rules) if full else observation_layout(rules)
-    starts = np.recarray(1, dtype=OFFSETS_DTYPE)
-    starts[0] = tuple(layout[name].start if name in layout else 0 for name in OFFSETS_DTYPE.names or ())
-    starts.team_slots = team_slots(rules)
-    starts.flag_count = layout["discard_order"].start
-    starts.setflags(write=False)
-    return starts
-
-
-@lru_cache(maxsize=256)
-def option_row(rules: Rules) -> Int8Array:
-    """The `options` piece, shape [options] int8, read-only."""
-    row = np.array([min(value, _SATURATED) for value, _ in option_values(rules).values()], np.int8)
-    row.setflags(write=False)
-    return row
-
-
-def pieces(vector: Int8Array, layout: Mapping[str, Piece]) -> dict[str, Any]:
-    """Views of a vector [..., d] by piece name, each of shape [..., *piece.shape]."""
-    return {name: vector[..., p.slice].reshape(*vector.shape[:-1], *p.shape) for name, p in layout.items()}
-
-
-def scratch(rules: Rules, count: int) -> Any:
-    """Room for the flags of `count` vectors while they are written, [count, words] uint64."""
-    flags = max(offsets(rules, full=full)[0].flag_count for full in (False, True))
-    return np.zeros((count, flags // 64 + 2), np.uint64)
+# Loops over a few seats or teams run over a constant and break: the compiler unrolls them, where it would make vectors
+# of rounds that it does not know to be four.
 
 
 @kernel
-def write_observation(
-    t: RecordArray, s: RecordArray, seat: int, at: RecordArray, options: Int8Array, bits: Any, out: Int8Array
-) -> None:
-    """Write the view of `seat` over all of `out`, [d] int8; `bits` is scratch."""
+def write_observation(t: RecordArray, s: RecordArray, seat: int, at: RecordArray, to: int) -> None:
+    """Write the view of `seat` over the [d] entries from address `to` on.
+
+    `at` are the rules' `layout.offsets`.
+    """
     cards = as_int(t.cards)
     seen = s.hand[seat] | s.taken[seat] | s.discarded[seat]
-    for other in range(t.players):
+    for other in range(SEATS):
         seen |= s.played[other] | s.trick[other]
-    clear_flags(bits)
-    place(bits, at.hand, s.hand[seat])
-    place(bits, at.taken, s.taken[seat])
-    place(bits, at.unseen, t.deck & ~seen)
-    place_public(t, s, seat, at, bits)
-    expand(bits, at.flag_count, out)
-    expand_one(_NONE, cards, out, at.discard_order)
-    thrown = s.discarded[seat]
-    while thrown != _NONE:
-        card = lowest(thrown)
-        thrown = drop_lowest(thrown)
-        out[at.discard_order + card] = s.discard_order[card]
-    write_numbers(t, s, seat, at, options, out)
+    write_flags(s.hand[seat], cards, to + at.hand)
+    write_flags(s.taken[seat], cards, to + at.taken)
+    write_flags(t.deck & ~seen, cards, to + at.unseen)
+    write_public(t, s, seat, at, to)
+    pick_entries(s.discarded[seat], address(s.discard_order), cards, to + at.discard_order)
 
 
 @kernel
-def write_state(
-    t: RecordArray, s: RecordArray, seat: int, at: RecordArray, options: Int8Array, bits: Any, out: Int8Array
-) -> None:
-    """Write the full information over all of `out`, [s] int8, seats counted from `seat`; `bits` is scratch."""
+def write_state(t: RecordArray, s: RecordArray, seat: int, at: RecordArray, to: int) -> None:
+    """Write the full information over the [s] entries from address `to` on, seats counted from `seat`."""
     cards = as_int(t.cards)
-    clear_flags(bits)
-    for relative in range(t.players):
-        other = (seat + relative) % t.players
-        place(bits, at.hand + relative * cards, s.hand[other])
-        place(bits, at.taken + relative * cards, s.taken[other])
-        place(bits, at.discarded + relative * cards, s.discarded[other])
-    place_public(t, s, seat, at, bits)
-    expand(bits, at.flag_count, out)
-    copy_bytes(s.discard_order, cards, out, at.discard_order)
-    expand_one(_NONE, cards, out, at.stock)
+    players = as_int(t.players)
+    for relative in range(players):
+        other = seat_after(t, seat, relative)
+        write_flags(s.hand[other], cards, to + at.hand + relative * cards)
+        write_flags(s.taken[other], cards, to + at.taken + relative * cards)
+        write_flags(s.discarded[other], cards, to + at.discarded + relative * cards)
+    write_public(t, s, seat, at, to)
+    copy_block(address(s.discard_order), cards, to + at.discard_order)
+    stock = to + at.stock
+    clear_block(cards, stock)
     for position in range(s.stock_drawn, s.stock_size):
-        out[at.stock + s.stock[position]] = position - s.stock_drawn + 1
-    write_numbers(t, s, seat, at, options, out)
+        put(position - s.stock_drawn + 1, stock + s.stock[position])
 
 
-@kernel
-def place_public(t: RecordArray, s: RecordArray, seat: int, at: RecordArray, bits: Any) -> None:
-    """Place the flags that every seat knows, seats and teams counted from `seat`."""
+@inline_kernel
+def write_public(t: RecordArray, s: RecordArray, seat: int, at: RecordArray, to: int) -> None:
+    """Write what every seat knows, seats and teams counted from `seat`."""
     cards = as_int(t.cards)
+    trick = to + at.trick
+    played = to + at.played
+    for relative in range(t.players):
+        other = seat_after(t, seat, relative)
+        write_flags(s.trick[other], cards, trick + relative * cards)
+        write_flags(s.played[other], cards, played + relative * cards)
+    # What follows is three runs of short pieces, each run within one word (`layout` sees to it).
+    write_flags(bids_said(t, s, seat), at.bid - at.bids, to + at.bids)
+    write_flags(moment(t, s, seat, at), at.voids - at.bid, to + at.bid)
+    write_flags(shown(t, s, seat, at), at.flag_count - at.voids, to + at.voids)
+    copy_block(address(s.trick_of), cards, to + at.trick_of)
+    write_counts(t, s, seat, at, to)
+    copy_block(address(at.option_row), at.option_count, to + at.options)
+
+
+@inline_kernel
+def bids_said(t: RecordArray, s: RecordArray, seat: int) -> np.uint64:
+    """What each seat said, as the piece `bids`."""
     players = as_int(t.players)
+    lowest_bid = as_int(t.min_bid)
+    calls = as_int(t.max_bid) - lowest_bid + 2
+    said = _NONE
+    for relative in range(SEATS):
+        if relative == players:
+            break
+        points = as_int(s.bids[seat_after(t, seat, relative)])
+        said |= flag(points >= 0, relative * calls + (1 + points - lowest_bid if points > 0 else 0))
+    return said
+
+
+@inline_kernel
+def moment(t: RecordArray, s: RecordArray, seat: int, at: RecordArray) -> np.uint64:
+    """Highest bid, bidder, dealer, turn, leader, trump and phase, as the pieces from `bid` on."""
+    start = at.bid
+    return (
+        flag(s.bid > 0, s.bid - as_int(t.min_bid))
+        | flag(s.bidder >= 0, at.bidder - start + steps_to(t, seat, s.bidder))
+        | flag(True, at.dealer - start + steps_to(t, seat, s.dealer))
+        | flag(s.turn >= 0, at.turn - start + steps_to(t, seat, s.turn))
+        | flag(s.leader >= 0, at.leader - start + steps_to(t, seat, s.leader))
+        | flag(s.trump >= 0, at.trump - start + s.trump)
+        | flag(True, at.phase - start + s.phase)
+    )
+
+
+@inline_kernel
+def shown(t: RecordArray, s: RecordArray, seat: int, at: RecordArray) -> np.uint64:
+    """Shown voids and scoring trumps taken, as the pieces `voids` and `captured`."""
     suits = as_int(t.suits)
-    levels = as_int(t.max_bid) - t.min_bid + 1
-    for relative in range(players):
-        other = seat + relative
-        if other >= players:
-            other -= players
-        place(bits, at.trick + relative * cards, s.trick[other])
-        place(bits, at.played + relative * cards, s.played[other])
-        said = as_int(s.bids[other])
-        if said >= 0:
-            place(bits, at.bids + relative * (1 + levels) + (0 if said == 0 else 1 + said - t.min_bid), _ONE)
-        for suit in range(suits):
-            if s.voids[other, suit]:
-                place(bits, at.voids + relative * suits + suit, _ONE)
-    if s.bid > 0:
-        place(bits, at.bid + s.bid - t.min_bid, _ONE)
-        place(bits, at.bidder + (s.bidder - seat + players) % players, _ONE)
-    place(bits, at.dealer + (s.dealer - seat + players) % players, _ONE)
-    if s.turn >= 0:
-        place(bits, at.turn + (s.turn - seat + players) % players, _ONE)
-    if s.leader >= 0:
-        place(bits, at.leader + (s.leader - seat + players) % players, _ONE)
-    place(bits, at.phase + s.phase, _ONE)
-    if s.trump >= 0:
-        place(bits, at.trump + s.trump, _ONE)
-        place_captured(t, s, seat, at, bits)
+    turned = as_int(seat) * suits
+    all_voids = as_int(t.players) * suits
+    flags = (s.voids >> np.uint64(turned)) | (s.voids << np.uint64(all_voids - turned))
+    flags &= bit(all_voids) - _ONE
+    # Without trump no trick has been taken, and any row of the tables will do.
+    trump = max(0, as_int(s.trump))
+    place = at.captured - at.voids
+    for slot in range(TEAMS):
+        if slot == t.teams:
+            break
+        won = s.won[team_after(t, seat, slot)]
+        flags |= flag(has(won, t.high_card[trump]), place)
+        flags |= flag(has(won, t.low_card[trump]), place + 1)
+        for index in range(MAX_CAPTURES):
+            flags |= flag(index < t.captures and has(won, t.capture[trump, index]), place + 2 + index)
+        place += t.points - 1
+    return flags
 
 
-@kernel
-def place_captured(t: RecordArray, s: RecordArray, seat: int, at: RecordArray, bits: Any) -> None:
-    """Place which scoring trumps each team has taken in tricks, own team first."""
-    scoring = as_int(t.points) - 1
-    for slot in range(t.teams):
-        won = s.won[(seat + slot) % t.teams]
-        start = at.captured + slot * scoring
-        if has(won, t.high_card[s.trump]):
-            place(bits, start, _ONE)
-        if has(won, t.low_card[s.trump]):
-            place(bits, start + 1, _ONE)
-        for index in range(t.captures):
-            if has(won, t.capture[s.trump, index]):
-                place(bits, start + 2 + index, _ONE)
+@inline_kernel
+def flag(is_set: bool, place: int) -> np.uint64:
+    """Bit `place` if it is set; otherwise none, whatever the place."""
+    return np.uint64(is_set) << (np.uint64(place) & np.uint64(63))
 
 
-@kernel
-def write_numbers(
-    t: RecordArray, s: RecordArray, seat: int, at: RecordArray, options: Int8Array, out: Int8Array
-) -> None:
-    """Write the numbers that every seat knows, slots of absent teams 0."""
+@inline_kernel
+def write_counts(t: RecordArray, s: RecordArray, seat: int, at: RecordArray, to: int) -> None:
+    """Write the numbers by seat and by team, slots of absent teams 0."""
     players = as_int(t.players)
-    copy_bytes(s.trick_of, as_int(t.cards), out, at.trick_of)
-    for relative in range(players):
-        out[at.exchanged + relative] = s.exchanged[(seat + relative) % players]
-    out[at.tricks_done] = s.trick_number
-    for slot in range(at.team_slots):
-        there = slot < t.teams
-        team = (seat + slot) % t.teams
-        out[at.card_points + slot] = saturate(s.card_points[team]) if there else 0
-        out[at.scores + slot] = saturate(s.scores[team]) if there else 0
-        out[at.to_target + slot] = saturate(t.target - s.scores[team]) if there else 0
-    copy_bytes(options, len(options), out, at.options)
+    exchanged = to + at.exchanged
+    for relative in range(SEATS):
+        if relative == players:
+            break
+        put(s.exchanged[seat_after(t, seat, relative)], exchanged + relative)
+    put(s.trick_number, to + at.tricks_done)
+    target = as_int(t.target)
+    teams = as_int(t.teams)
+    slots = at.team_slots
+    numbers = to + at.card_points
+    for slot in range(TEAMS):
+        if slot == slots:
+            break
+        there = slot < teams
+        team = team_after(t, seat, slot) if there else as_int(0)
+        put(saturate(s.card_points[team]) if there else 0, numbers + slot)
+        put(saturate(s.scores[team]) if there else 0, numbers + slots + slot)
+        put(saturate(target - s.scores[team]) if there else 0, numbers + 2 * slots + slot)
 
 
-@kernel
-def write_mask(t: RecordArray, s: RecordArray, out: Int8Array) -> None:
-    """Write the legal actions of the seat to act over all of `out`, [n] int8; all 0 after the end."""
-    cards, calls = legal_sets(t, s)
-    expand_one(cards, as_int(t.cards), out, 0)
-    expand_one(calls, len(out) - as_int(t.cards), out, as_int(t.cards))
+@inline_kernel
+def write_mask(t: RecordArray, cards: np.uint64, calls: np.uint64, size: int, to: int) -> None:
+    """Write `legal.legal_sets` over the `size` = [n] entries from address `to` on."""
+    deck = as_int(t.cards)
+    if size <= 64:
+        write_flags(cards | (calls << np.uint64(deck)), size, to)
+    else:
+        write_flags(cards, deck, to)
+        write_flags(calls, size - deck, to + deck)
 
 
-@kernel
+@inline_kernel
 def saturate(value: int) -> int:
     """The number held to -100..100."""
-    return max(-100, min(100, value))
+    return max(-SATURATED, min(SATURATED, value))

@@ -20,8 +20,8 @@ from gymnasium.vector.utils import batch_space
 
 from smear_env._typing import BoolArray, Float64Array, Int8Array, Int64Array
 from smear_env.errors import IllegalActionError
+from smear_env.layout import observation_layout, vector_size
 from smear_env.learner import AgentsLike, LearnerGames, LearnerStep, Seat
-from smear_env.observation import observation_layout, vector_size
 from smear_env.rules import Rules
 from smear_env.vector import Episode, Reward, check_seed
 

@@ -17,8 +17,8 @@ import numpy as np
 from smear_env._jit import announce_compilation, kernel
 from smear_env._typing import Int8Array, Int64Array, as_int
 from smear_env.engine.tables import SAME_COLOUR
-from smear_env.flags import move_block
-from smear_env.observation import observation_layout, state_layout, vector_size
+from smear_env.flags import address, copy_block
+from smear_env.layout import observation_layout, state_layout, vector_size
 from smear_env.rules import MAX_SUITS, Rules
 
 _CARD_PIECES = (
@@ -217,13 +217,12 @@ def _rearrange(
     """Copy rows, each group's blocks in the order of the row's suits."""
     rows, width = source.shape
     suits = order.shape[1]
-    flat_source = source.reshape(rows * width)
-    flat_out = out.reshape(rows * width)
     for i in range(rows):
-        row = i * width
-        move_block(flat_source, row, width, flat_out, row)
+        row = address(source) + i * width
+        to = address(out) + i * width
+        copy_block(row, width, to)
         for group in range(len(starts)):
             size = block[group]
-            start = row + starts[group]
+            start = starts[group]
             for place in range(suits):
-                move_block(flat_source, start + order[i, place] * size, size, flat_out, start + place * size)
+                copy_block(row + start + order[i, place] * size, size, to + start + place * size)

@@ -18,12 +18,10 @@ from smear_env.engine.deal import DRAWN
 from smear_env.engine.state import new_states
 from smear_env.engine.tables import compile_tables
 from smear_env.errors import IllegalActionError
-from smear_env.observation import (
+from smear_env.layout import (
     layout_hash,
     observation_layout,
     offsets,
-    option_row,
-    scratch,
     state_layout,
     vector_size,
 )
@@ -152,10 +150,10 @@ class SelfPlayVectorEnv:
         self._set_dealers(dealers)
         self._set_scores(start_scores)
         self._view = batch.View(
-            offsets(self.rules),
-            offsets(self.rules, full=True),
-            np.stack([option_row(one) for one in distinct]),
+            np.concatenate([offsets(one) for one in distinct]).view(np.recarray),
+            np.concatenate([offsets(one, full=True) for one in distinct]).view(np.recarray),
         )
+        self._deck = len(self.rules.card_names)
         self._states = new_states(num_games)
         self._seed = check_seed(seed)
         self._games: Int64Array | None = None
@@ -211,9 +209,7 @@ class SelfPlayVectorEnv:
         Seats and teams are absolute, or (`relative`) counted from the seat to act, as observations count them.
         """
         full = np.empty((self.num_games, vector_size(state_layout(self.rules))), np.int8)
-        batch.write_states(
-            self._tables, self._setups, self._states, self._view, relative, self._out.bits, full
-        )
+        batch.write_states(self._tables, self._setups, self._states, self._view, relative, full)
         return full
 
     def snapshot(self) -> dict[str, Any]:
@@ -255,7 +251,7 @@ class SelfPlayVectorEnv:
             raise ValueError(
                 f"actions of shape {chosen.shape}, expected ({self.num_games},): one for each game"
             )
-        offender = batch.first_illegal(self._tables, self._setups, self._states, chosen, hold)
+        offender = batch.first_illegal(self._deck, self._out.legal, chosen, hold)
         if offender >= 0:
             names = self.rules.action_names
             legal = [names[a] for a in np.flatnonzero(self._out.mask[offender])]
@@ -318,6 +314,7 @@ class SelfPlayVectorEnv:
         return batch.Buffers(
             observation=np.zeros((n, d), np.int8),
             mask=np.zeros((n, self.num_actions), np.int8),
+            legal=np.zeros((n, 2), np.uint64),
             seat=np.zeros(n, np.int64),
             reward=np.zeros((n, self.teams), np.float32),
             terminated=np.zeros(n, np.bool_),
@@ -326,7 +323,6 @@ class SelfPlayVectorEnv:
             final_state=np.zeros((n, s), np.int8),
             deal_ended=np.zeros(n, np.bool_),
             deals=deals,
-            bits=scratch(self.rules, n),
         )
 
     def _set_dealers(self, dealers: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from smear_env.aec import SmearEnv
-from smear_env.observation import pieces, state_layout
+from smear_env.layout import pieces, state_layout
 from smear_env.rules import FOUR_POINT, SCHMIER, Rules, make_rules
 from tests.reference import Match
 from tests.reference import options as reference_options

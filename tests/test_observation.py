@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smear_env.aec import SmearEnv
-from smear_env.observation import (
+from smear_env.layout import (
     observation_layout,
     observation_scale,
     option_values,

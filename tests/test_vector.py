@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from smear_env.observation import observation_layout, pieces, state_layout
+from smear_env.layout import observation_layout, pieces, state_layout
 from smear_env.rules import make_rules
 from smear_env.vector import SelfPlayVectorEnv, VectorStep
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from smear_env.errors import IllegalActionError
-from smear_env.observation import observation_layout, pieces, state_layout
+from smear_env.layout import observation_layout, pieces, state_layout
 from smear_env.rules import Rules, make_rules
 from smear_env.vector import SelfPlayVectorEnv
 from tests.test_vector import BOTH, assert_same, choose, copied

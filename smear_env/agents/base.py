@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from smear_env._typing import Float32Array, Int8Array, Int64Array
-from smear_env.observation import observation_layout, vector_size
+from smear_env.layout import observation_layout, vector_size
 from smear_env.rules import Rules
 
 ANY_SEAT = -1

@@ -20,7 +20,7 @@ from safetensors.numpy import load as load_tensors
 
 from smear_env._data import checkpoints_folder
 from smear_env._typing import Float32Array, Int8Array, Int64Array
-from smear_env.observation import layout_hash, observation_layout, observation_scale, vector_size
+from smear_env.layout import layout_hash, observation_layout, observation_scale, vector_size
 from smear_env.rules import PRESETS, Rules
 from smear_env.suits import order_suits, original_columns
 

@@ -14,7 +14,7 @@ import numpy as np
 from smear_env._jit import kernel
 from smear_env._typing import Int8Array, RecordArray
 from smear_env.engine.tables import compile_tables
-from smear_env.observation import offsets
+from smear_env.layout import offsets
 from smear_env.rules import Rules
 
 Whole = Any

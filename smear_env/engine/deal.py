@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from smear_env._jit import kernel
+from smear_env._jit import inline_kernel, kernel
 from smear_env._typing import Int8Array, Int64Array, RecordArray, as_int
 from smear_env.cards import MAX_CARDS, bit, count
+from smear_env.engine.seats import seat_after
 from smear_env.engine.state import BID, SEATS
-from smear_env.rules import MAX_SUITS
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -28,7 +28,7 @@ DRAWN = -1
 """Sentinel of a start dealer that is drawn at random."""
 
 
-@kernel
+@inline_kernel
 def mix(value: np.uint64) -> np.uint64:
     """SplitMix64's output function: a bijection of 64 bits that scatters them."""
     z = (value ^ (value >> np.uint64(30))) * _MIX_1
@@ -36,7 +36,7 @@ def mix(value: np.uint64) -> np.uint64:
     return z ^ (z >> np.uint64(31))
 
 
-@kernel
+@inline_kernel
 def stream(seed: np.uint64, game: int, deal: int) -> np.uint64:
     """Start state of the generator for one deal of one game."""
     key = mix(seed + _GOLDEN)
@@ -44,15 +44,16 @@ def stream(seed: np.uint64, game: int, deal: int) -> np.uint64:
     return mix(key + np.uint64(as_int(deal)) * _MIX_1 + _GOLDEN)
 
 
-@kernel
+@inline_kernel
 def draw_below(generator: np.uint64, bound: int) -> tuple[np.uint64, int]:
     """The next state and an integer in 0..bound-1, each equally likely."""
     limit = np.uint64(bound)
-    threshold = ((_LOW_32 + np.uint64(1)) - limit) % limit
     while True:
         generator = generator + _GOLDEN
         product = (mix(generator) >> np.uint64(32)) * limit
-        if (product & _LOW_32) >= threshold:
+        rest = product & _LOW_32
+        # The second comparison alone decides; the first spares its division nearly always.
+        if rest >= limit or rest >= ((_LOW_32 + np.uint64(1)) - limit) % limit:
             return generator, as_int(product >> np.uint64(32))
 
 
@@ -122,7 +123,7 @@ def set_cards(t: RecordArray, s: RecordArray, order: Int8Array) -> None:
             s.stock[position - dealt] = order[position]
 
 
-@kernel
+@inline_kernel
 def clear_deal(t: RecordArray, s: RecordArray) -> None:
     """Forget the deal before: no cards anywhere, the seat left of the dealer to bid."""
     for seat in range(SEATS):
@@ -135,13 +136,12 @@ def clear_deal(t: RecordArray, s: RecordArray) -> None:
         s.bids[seat] = -1
         s.exchanged[seat] = 0
         s.card_points[seat] = 0
-        for suit in range(MAX_SUITS):
-            s.voids[seat, suit] = 0
     for card in range(MAX_CARDS):
         s.trick_of[card] = 0
         s.discard_order[card] = 0
     s.stock_size = t.cards - t.players * t.hand_size
     s.stock_drawn = 0
+    s.voids = _EMPTY
     s.bid = 0
     s.bidder = -1
     s.trump = -1
@@ -152,10 +152,10 @@ def clear_deal(t: RecordArray, s: RecordArray) -> None:
     s.best_card = -1
     s.best_seat = -1
     s.phase = BID
-    s.turn = (s.dealer + 1) % t.players
+    s.turn = seat_after(t, s.dealer, 1)
 
 
-@kernel
+@inline_kernel
 def draw_from_stock(s: RecordArray, seat: int, wanted: int) -> None:
     """Move the top `wanted` cards of the stock into a seat's hand."""
     for _ in range(wanted):
@@ -165,7 +165,7 @@ def draw_from_stock(s: RecordArray, seat: int, wanted: int) -> None:
         s.taken[seat] |= card
 
 
-@kernel
+@inline_kernel
 def held_before_discarding(s: RecordArray, seat: int, cards: np.uint64) -> int:
     """How many of `cards` a seat held before it began to discard to the hand size."""
     return count((s.hand[seat] | s.discarded[seat]) & cards)

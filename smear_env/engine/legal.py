@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from smear_env._jit import kernel
-from smear_env._typing import RecordArray
+from smear_env._jit import inline_kernel, kernel
+from smear_env._typing import RecordArray, as_int
 from smear_env.cards import bit, count, has
 from smear_env.engine.deal import held_before_discarding
 from smear_env.engine.state import BID, DISCARD, EXCHANGE, NAME, PLAY
@@ -19,13 +19,13 @@ _NONE = np.uint64(0)
 _PASS = np.uint64(1)
 
 
-@kernel
+@inline_kernel
 def bid_call(t: RecordArray, bid: int) -> int:
     """Bit of a bid among the calls."""
     return 1 + bid - t.min_bid
 
 
-@kernel
+@inline_kernel
 def trump_call(t: RecordArray, suit: int) -> int:
     """Bit of naming a suit among the calls."""
     return 2 + t.max_bid - t.min_bid + suit
@@ -51,20 +51,26 @@ def legal_sets(t: RecordArray, s: RecordArray) -> tuple[np.uint64, np.uint64]:
 def is_legal(t: RecordArray, s: RecordArray, action: int) -> bool:
     """Whether an action id, of any value, may be chosen now."""
     cards, calls = legal_sets(t, s)
-    if 0 <= action < t.cards:
+    return contains(cards, calls, as_int(t.cards), action)
+
+
+@inline_kernel
+def contains(cards: np.uint64, calls: np.uint64, deck: int, action: int) -> bool:
+    """Whether an action id, of any value, is in the two sets; `deck` is the number of cards."""
+    if 0 <= action < deck:
         return has(cards, action)
-    call = action - t.cards
+    call = action - deck
     return 0 <= call < 64 and has(calls, call)
 
 
-@kernel
+@inline_kernel
 def count_legal(t: RecordArray, s: RecordArray) -> int:
     """How many actions the seat to act may choose from."""
     cards, calls = legal_sets(t, s)
     return count(cards) + count(calls)
 
 
-@kernel
+@inline_kernel
 def legal_bids(t: RecordArray, s: RecordArray) -> np.uint64:
     """Every bid above the highest so far, and pass unless the dealer must bid."""
     must_bid = t.all_pass == DEALER_BIDS and s.turn == s.dealer and s.bid == 0
@@ -74,7 +80,7 @@ def legal_bids(t: RecordArray, s: RecordArray) -> np.uint64:
     return calls
 
 
-@kernel
+@inline_kernel
 def legal_trumps(t: RecordArray) -> np.uint64:
     """Every suit, held or not."""
     calls = _NONE
@@ -83,7 +89,7 @@ def legal_trumps(t: RecordArray) -> np.uint64:
     return calls
 
 
-@kernel
+@inline_kernel
 def legal_exchange(t: RecordArray, s: RecordArray) -> tuple[np.uint64, np.uint64]:
     """Cards that are not trump, and pass to stop; with `exchange_exactly` all or none."""
     others = s.hand[s.turn] & ~t.suit_mask[s.trump, s.trump]
@@ -109,7 +115,7 @@ def legal_discards(t: RecordArray, s: RecordArray) -> np.uint64:
     return legal & hand
 
 
-@kernel
+@inline_kernel
 def discards_that_allow(t: RecordArray, s: RecordArray, trump: int) -> np.uint64:
     """Discards that break no rule if `trump` is trump: its other suits, and trumps beyond the hand size."""
     hand = s.hand[s.turn]
@@ -120,7 +126,7 @@ def discards_that_allow(t: RecordArray, s: RecordArray, trump: int) -> np.uint64
     return hand & ~trumps
 
 
-@kernel
+@inline_kernel
 def may_become_trump(t: RecordArray, s: RecordArray, suit: int) -> bool:
     """Whether a suit that the seat to act held can still be trump after its discards so far."""
     trumps = t.suit_mask[suit, suit]
@@ -129,7 +135,7 @@ def may_become_trump(t: RecordArray, s: RecordArray, suit: int) -> bool:
     return held > 0 and thrown & t.protected[suit] == _NONE and count(thrown) <= max(0, held - t.hand_size)
 
 
-@kernel
+@inline_kernel
 def legal_plays(t: RecordArray, s: RecordArray) -> np.uint64:
     """Leads and follows: the suit led if held, trump too with `may_trump`; void, anything."""
     hand = s.hand[s.turn]

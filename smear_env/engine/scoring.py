@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from smear_env._jit import kernel
+from smear_env._jit import inline_kernel, kernel
 from smear_env._typing import RecordArray, as_int
 from smear_env.cards import bit, drop_lowest, has, lowest
 from smear_env.engine.deal import deal_cards
+from smear_env.engine.seats import seat_after
 from smear_env.engine.state import OVER, PASSED_OUT, SCORED
 from smear_env.engine.tables import (
     ENDING_CAP,
@@ -25,7 +26,7 @@ _NONE = np.uint64(0)
 def finish_deal(t: RecordArray, s: RecordArray) -> None:
     """Score the deal just played, then end the match or deal again."""
     record_deal(t, s, SCORED)
-    bidding_team = s.bidder % t.teams
+    bidding_team = as_int(t.team_of[s.bidder])
     earned = np.zeros(8, np.int64)
     award_points(t, s)
     for point in range(t.points):
@@ -62,7 +63,7 @@ def next_deal(t: RecordArray, s: RecordArray, passes_left: bool) -> None:
     if s.winner < 0 and not s.one_deal:
         if s.deals < s.max_deals:
             if passes_left:
-                s.dealer = (s.dealer + 1) % t.players
+                s.dealer = seat_after(t, s.dealer, 1)
             deal_cards(t, s)
             return
         s.truncated = 1
@@ -70,7 +71,7 @@ def next_deal(t: RecordArray, s: RecordArray, passes_left: bool) -> None:
     s.turn = -1
 
 
-@kernel
+@inline_kernel
 def record_deal(t: RecordArray, s: RecordArray, ended: int) -> None:
     """Keep what the deal was, with nothing scored yet."""
     s.ended = ended
@@ -86,7 +87,7 @@ def record_deal(t: RecordArray, s: RecordArray, ended: int) -> None:
         s.last_scores[team] = s.scores[team]
 
 
-@kernel
+@inline_kernel
 def award_points(t: RecordArray, s: RecordArray) -> None:
     """Write the team of each point into `last_points`, and the card points that decide Game."""
     high, low = high_and_low(t, s)
@@ -96,11 +97,11 @@ def award_points(t: RecordArray, s: RecordArray) -> None:
         s.last_points[2 + index] = team_that_won(t, s, t.capture[s.trump, index])
     if t.stock_to_bidder > 0:
         # His discards count for his team; where the dealer takes the stock, discards count for nobody.
-        s.last_card_points[s.bidder % t.teams] += points_in(t, s.discarded[s.bidder])
+        s.last_card_points[t.team_of[s.bidder]] += points_in(t, s.discarded[s.bidder])
     s.last_points[t.points - 1] = game_winner(t, s)
 
 
-@kernel
+@inline_kernel
 def high_and_low(t: RecordArray, s: RecordArray) -> tuple[int, int]:
     """The cards that score High and Low, -1 where none: ace and lowest trump, or those in play."""
     high = as_int(t.high_card[s.trump])
@@ -124,17 +125,17 @@ def high_and_low(t: RecordArray, s: RecordArray) -> tuple[int, int]:
     return high, low
 
 
-@kernel
+@inline_kernel
 def team_that_played(t: RecordArray, s: RecordArray, card: int) -> int:
     """The team whose player played a card in a finished trick, -1 if nobody did."""
     if card >= 0:
         for seat in range(t.players):
             if has(s.played[seat], card):
-                return seat % t.teams
+                return as_int(t.team_of[seat])
     return -1
 
 
-@kernel
+@inline_kernel
 def team_that_won(t: RecordArray, s: RecordArray, card: int) -> int:
     """The team that took a card in a trick, -1 if it was not played."""
     if card >= 0:
@@ -144,7 +145,7 @@ def team_that_won(t: RecordArray, s: RecordArray, card: int) -> int:
     return -1
 
 
-@kernel
+@inline_kernel
 def points_in(t: RecordArray, cards: np.uint64) -> int:
     """Card points of a set of cards."""
     total = 0
@@ -154,7 +155,7 @@ def points_in(t: RecordArray, cards: np.uint64) -> int:
     return total
 
 
-@kernel
+@inline_kernel
 def game_winner(t: RecordArray, s: RecordArray) -> int:
     """The team with most card points; a tie by `game_tie`."""
     best = -1
@@ -167,7 +168,7 @@ def game_winner(t: RecordArray, s: RecordArray) -> int:
             tied = True
     if not tied:
         return best
-    bidding_team = s.bidder % t.teams
+    bidding_team = as_int(t.team_of[s.bidder])
     if t.game_tie == GAME_TIE_BIDDER and s.last_card_points[bidding_team] == s.last_card_points[best]:
         return bidding_team
     if t.game_tie == GAME_TIE_NON_BIDDER:
@@ -175,7 +176,7 @@ def game_winner(t: RecordArray, s: RecordArray) -> int:
     return -1
 
 
-@kernel
+@inline_kernel
 def find_winner(t: RecordArray, s: RecordArray, bidding_team: int) -> int:
     """The team that has won the match after a scored deal, -1 if it goes on."""
     bidder_out = s.scores[bidding_team] >= t.target

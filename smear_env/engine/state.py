@@ -10,7 +10,7 @@ import numpy as np
 
 from smear_env._typing import RecordArray
 from smear_env.cards import MAX_CARDS
-from smear_env.rules import MAX_POINTS, MAX_SEATS, MAX_SUITS
+from smear_env.rules import MAX_POINTS, MAX_SEATS
 
 # Phases. DISCARD is down to `hand_size`, by the bidder (trump unknown) or the dealer (trump named).
 BID, DISCARD, NAME, EXCHANGE, PLAY, OVER = range(6)
@@ -52,7 +52,7 @@ STATE_DTYPE = np.dtype(
         ("led_suit", np.int8),  # suit of the lead under trump, -1 none
         ("best_card", np.int8),  # card that wins the trick so far, -1 none
         ("best_seat", np.int8),  # who played it, -1 none
-        ("voids", np.int8, (SEATS, MAX_SUITS)),  # 1: the seat has shown that it holds none of the suit
+        ("voids", np.uint64),  # bit `seat * suits + suit`: the seat has shown that it holds none of the suit
         ("card_points", np.int16, (TEAMS,)),  # taken in tricks by a team
         # Match.
         ("scores", np.int32, (TEAMS,)),  # points

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from smear_env._jit import kernel
+from smear_env._jit import inline_kernel, kernel
 from smear_env._typing import RecordArray
 from smear_env.cards import bit, count
 from smear_env.engine.deal import draw_from_stock
 from smear_env.engine.scoring import finish_deal, pass_out, points_in
+from smear_env.engine.seats import seat_after
 from smear_env.engine.state import BID, DISCARD, EXCHANGE, NAME, PLAY
 
 _NONE = np.uint64(0)
@@ -32,7 +33,7 @@ def step(t: RecordArray, s: RecordArray, action: int) -> None:
         name_trump(t, s, action - t.cards - 2 - (t.max_bid - t.min_bid))
 
 
-@kernel
+@inline_kernel
 def call_bid(t: RecordArray, s: RecordArray, call: int) -> None:
     """A pass (call 0) or a bid; the auction ends at the dealer or on the highest bid."""
     seat = s.turn
@@ -42,7 +43,7 @@ def call_bid(t: RecordArray, s: RecordArray, call: int) -> None:
         s.bids[seat] = s.bid
         s.bidder = seat
     if seat != s.dealer and s.bid < t.max_bid:
-        s.turn = (seat + 1) % t.players
+        s.turn = seat_after(t, seat, 1)
     elif s.bid == 0:
         pass_out(t, s)
     elif t.trump_named:
@@ -52,18 +53,18 @@ def call_bid(t: RecordArray, s: RecordArray, call: int) -> None:
         take_stock(s, s.bidder, t.stock_to_bidder)
 
 
-@kernel
+@inline_kernel
 def name_trump(t: RecordArray, s: RecordArray, suit: int) -> None:
     """The bidder names trump; the exchange begins at the dealer's left."""
     s.trump = suit
     if t.exchange > 0:
         s.phase = EXCHANGE
-        s.turn = (s.dealer + 1) % t.players
+        s.turn = seat_after(t, s.dealer, 1)
     else:
         end_exchange(t, s)
 
 
-@kernel
+@inline_kernel
 def exchange(t: RecordArray, s: RecordArray, action: int) -> None:
     """Throw a card, or pass to stop; who has stopped or thrown all he may draws as many."""
     seat = s.turn
@@ -73,19 +74,19 @@ def exchange(t: RecordArray, s: RecordArray, action: int) -> None:
         if s.exchanged[seat] < t.exchange:
             return
     draw_from_stock(s, seat, s.exchanged[seat])
-    s.turn = (seat + 1) % t.players
+    s.turn = seat_after(t, seat, 1)
     if s.turn == s.dealer:
         end_exchange(t, s)
 
 
-@kernel
+@inline_kernel
 def end_exchange(t: RecordArray, s: RecordArray) -> None:
     """The dealer takes what is left of the stock, where the game has it so."""
     wanted = s.stock_size - s.stock_drawn if t.dealer_takes_stock else 0
     take_stock(s, s.dealer, wanted)
 
 
-@kernel
+@inline_kernel
 def take_stock(s: RecordArray, seat: int, wanted: int) -> None:
     """Bidder or dealer takes cards and discards as many, or play begins at once."""
     draw_from_stock(s, seat, wanted)
@@ -97,7 +98,7 @@ def take_stock(s: RecordArray, seat: int, wanted: int) -> None:
         begin_play(s)
 
 
-@kernel
+@inline_kernel
 def discard(t: RecordArray, s: RecordArray, card: int) -> None:
     """Throw one card; play begins when the hand is down to its size."""
     throw(s, s.turn, card)
@@ -105,7 +106,7 @@ def discard(t: RecordArray, s: RecordArray, card: int) -> None:
         begin_play(s)
 
 
-@kernel
+@inline_kernel
 def throw(s: RecordArray, seat: int, card: int) -> None:
     """Move a card from a hand to the seat's discards."""
     s.hand[seat] &= ~bit(card)
@@ -113,7 +114,7 @@ def throw(s: RecordArray, seat: int, card: int) -> None:
     s.discard_order[card] = count(s.discarded[seat])
 
 
-@kernel
+@inline_kernel
 def begin_play(s: RecordArray) -> None:
     """The bidder leads."""
     s.phase = PLAY
@@ -121,7 +122,7 @@ def begin_play(s: RecordArray) -> None:
     s.turn = s.bidder
 
 
-@kernel
+@inline_kernel
 def play_card(t: RecordArray, s: RecordArray, card: int) -> None:
     """Play a card to the trick; the first card of the deal shows trump where it was not named."""
     seat = s.turn
@@ -137,7 +138,7 @@ def play_card(t: RecordArray, s: RecordArray, card: int) -> None:
     s.in_trick += 1
     if suit != s.led_suit and not (t.may_trump and suit == s.trump):
         # With `may_trump` a trump on a side suit shows nothing: who follows may trump as well.
-        s.voids[seat, s.led_suit] = 1
+        s.voids |= bit(seat * t.suits + s.led_suit)
     if suit == s.led_suit or suit == s.trump:
         if s.best_card < 0 or t.strength[s.trump, card] > t.strength[s.trump, s.best_card]:
             s.best_card = card
@@ -145,13 +146,13 @@ def play_card(t: RecordArray, s: RecordArray, card: int) -> None:
     if s.in_trick == t.players:
         finish_trick(t, s)
     else:
-        s.turn = (seat + 1) % t.players
+        s.turn = seat_after(t, seat, 1)
 
 
-@kernel
+@inline_kernel
 def finish_trick(t: RecordArray, s: RecordArray) -> None:
     """The best card takes the trick and leads; after the last trick the deal is scored."""
-    team = s.best_seat % t.teams
+    team = t.team_of[s.best_seat]
     cards = _NONE
     for seat in range(t.players):
         cards |= s.trick[seat]

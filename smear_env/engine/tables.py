@@ -14,7 +14,7 @@ import numpy as np
 
 from smear_env._typing import AllPass, Ending, GameTie, RecordArray
 from smear_env.cards import MAX_CARDS
-from smear_env.rules import MAX_POINTS, MAX_SUITS, Rules
+from smear_env.rules import MAX_POINTS, MAX_SEATS, MAX_SUITS, Rules
 
 TRUMPS = MAX_SUITS + 1
 MAX_CAPTURES = 3
@@ -41,6 +41,7 @@ TABLES_DTYPE = np.dtype(
         ("teams", np.int8),
         ("cards", np.int8),
         ("suits", np.int8),
+        ("team_of", np.int8, (MAX_SEATS,)),  # team of a seat
         ("hand_size", np.int8),
         ("min_bid", np.int8),
         ("max_bid", np.int8),
@@ -89,6 +90,7 @@ def _write_options(row: RecordArray, rules: Rules) -> None:
     ):
         setattr(row, name, getattr(rules, name))
     row.cards = len(rules.card_names)
+    row.team_of[:] = [seat % rules.teams for seat in range(MAX_SEATS)]
     row.suits = len(rules.suits)
     row.captures = len(rules.capture_names)
     row.points = len(rules.point_names)

@@ -12,8 +12,8 @@ from smear_env.batch import REWARD_NONE
 from smear_env.engine.deal import DRAWN, set_cards
 from smear_env.engine.state import OVER, SEATS, STATE_DTYPE, new_states
 from smear_env.engine.tables import compile_tables
+from smear_env.layout import observation_layout, offsets, vector_size
 from smear_env.match import STATE, TABLES, Bytes, act, as_bytes, begin, show
-from smear_env.observation import observation_layout, offsets, option_row, scratch, vector_size
 from smear_env.rules import Rules
 from smear_env.table_view import deal_result
 
@@ -52,8 +52,6 @@ class EngineMatch:
         """The match, [1] array of `smear_env.engine.state.STATE_DTYPE`: `fields["turn"][0]`."""
         self._tables = as_bytes(compile_tables(rules))
         self._at = as_bytes(offsets(rules))
-        self._options = option_row(rules).copy()
-        self._bits = scratch(rules, 1)[0]
         self._reward = np.zeros(rules.teams, np.float32)
         self.fields["max_deals"] = max_deals
         first = DRAWN if dealer is None else dealer
@@ -126,7 +124,4 @@ class EngineMatch:
         if self.over:
             self.mask[:] = 0
             return
-        show(
-            *(self._tables, self._state, self.turn, self._at),
-            *(self._options, self._bits, self.observation, self.mask),
-        )
+        show(self._tables, self._state, self.turn, self._at, self.observation, self.mask)
