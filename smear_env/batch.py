@@ -44,6 +44,7 @@ SETUP_DTYPE = np.dtype(
         ("scores", np.int64, (MAX_SEATS,)),  # start scores by team, if not drawn
         ("max_deals", np.int32),
         ("one_deal", np.int8),  # 1: an episode is one deal
+        ("stride", np.int64),  # the slot's next game is so many further on
     ],
     align=True,
 )
@@ -190,10 +191,9 @@ def step_games(
 ) -> None:
     """In slots `start` to `stop`, apply one legal action, or HOLD, RESTART or SHOW, and show what follows.
 
-    A finished game leaves its end in the final buffers and its slot starts the game `len(states)` further on. Slots
-    are independent, so ranges may run in threads of their own.
+    A finished game leaves its end in the final buffers and its slot starts the game `stride` further on. Slots are
+    independent, so ranges may run in threads of their own.
     """
-    games = len(states)
     teams = out.reward.shape[1]
     actions_count = out.mask.shape[1]
     size = out.observation.shape[1]
@@ -233,7 +233,7 @@ def step_games(
                 viewer = mover if setups[i].viewer == LAST_MOVER else as_int(setups[i].viewer)
                 write_observation(t, s, viewer, at, final_observation + i * size)
                 write_state(t, s, 0, view.state[rules], final_state + i * whole)
-                open_game(t, s, setups[i], s.game + games)
+                open_game(t, s, setups[i], s.game + setups[i].stride)
         if skip_forced:
             # After a deal a forced move is impossible, and then this does nothing.
             skip_forced_moves(t, s, mode, reward, i * teams, deal)

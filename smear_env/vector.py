@@ -96,6 +96,9 @@ class SelfPlayVectorEnv:
         skip_forced: decisions with one legal action are stepped through, their rewards added.
         start_scores: "zero", "drawn" (uniform from minus half the target to one below it), or [teams] or [N, teams].
         dealers: "drawn", or the first dealer's seat, one or [N].
+        first_game: game number of slot 0; slot `i` begins with game `first_game + i`.
+        game_stride: how much later a slot's next game is; `num_games` if None. With both, several processes play
+            parts of one larger env: process `r` of `k` has `first_game=r * num_games`, `game_stride=k * num_games`.
         threads: the games are spread over so many threads; the results do not depend on it.
         copy: hand out fresh arrays.
 
@@ -119,12 +122,18 @@ class SelfPlayVectorEnv:
         skip_forced: bool = False,
         start_scores: Literal["zero", "drawn"] | Sequence[Any] | Int64Array = "zero",
         dealers: Literal["drawn"] | int | Sequence[int] | Int64Array = "drawn",
+        first_game: int = 0,
+        game_stride: int | None = None,
         threads: int = 1,
         copy: bool = False,
     ) -> None:
-        for name, value in (("num_games", num_games), ("max_deals", max_deals), ("threads", threads)):
-            if not is_integer(value) or not 1 <= value < 2**31:
-                raise ValueError(f"{name}={value!r} must be a whole number from 1 on, below 2**31")
+        stride = num_games if game_stride is None else game_stride
+        for name, value, least in (
+            *(("num_games", num_games, 1), ("max_deals", max_deals, 1), ("threads", threads, 1)),
+            *(("first_game", first_game, 0), ("game_stride", stride, 1)),
+        ):
+            if not is_integer(value) or not least <= value < 2**31:
+                raise ValueError(f"{name}={value!r} must be a whole number from {least} on, below 2**31")
         if episode not in ("match", "deal"):
             raise ValueError(f"episode={episode!r} must be 'match' or 'deal'")
         per_game, distinct = _rules_by_game(rules, num_games)
@@ -147,6 +156,8 @@ class SelfPlayVectorEnv:
         self._setups.viewer = batch.LAST_MOVER
         self._setups.max_deals = max_deals
         self._setups.one_deal = episode == "deal"
+        self._setups.stride = stride
+        self._first_game = first_game
         self._set_dealers(dealers)
         self._set_scores(start_scores)
         self._view = batch.View(
@@ -183,9 +194,9 @@ class SelfPlayVectorEnv:
         """Start a new game in every slot: game `i` of a given seed, or else the slot's next game."""
         if seed is not None or self._games is None:
             self._seed = check_seed(seed) if seed is not None else self._seed
-            self._games = np.arange(self.num_games, dtype=np.int64)
+            self._games = self._first_game + np.arange(self.num_games, dtype=np.int64)
         else:
-            self._games = self._states.game + self.num_games
+            self._games = self._states.game + self._setups.stride
         announce_compilation()
         self._states.seed = np.uint64(self._seed)
         self._states.game = self._games

@@ -28,7 +28,7 @@ def flag(field: str) -> str:
 def test_committed_config__loads(path: Path) -> None:
     config = load_config(path)
     assert config.rules in PRESETS
-    assert config.updates >= 1
+    assert config.total_decisions >= config.batch
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ pytest.importorskip("torch")
 import torch
 
 from training.network import Network, critic_input
+from training.noise import Noise, minibatch_order
 from training.rollout import Rollout, collect
 from training.update import Losses, UpdateSettings, explained_variance, losses, update
 
@@ -29,8 +30,12 @@ SETTINGS = UpdateSettings(
     value_weight=0.5,
     max_gradient_norm=0.5,
     minibatch=64,
-    epochs=2,
 )
+
+
+def orders(rollout: Rollout, epochs: int = 2, index: int = 0) -> list[np.ndarray]:
+    """For each epoch of update number `index`, an order of the decisions."""
+    return [minibatch_order(0, 0, index, epoch, rollout.action.size) for epoch in range(epochs)]
 
 
 def masked_rows(preset: str, rows: int) -> tuple[Network, Any, Any]:
@@ -246,8 +251,8 @@ def test_update__learns_how_often_calls_were_drawn_and_not_what_they_earned() ->
         network = Network("four_point", (16,), (8,), 2)
         rollout = drawn_rollout(network, chances, earned)
         optimizer = torch.optim.Adam(network.parameters())
-        settings = replace(SETTINGS, learning_rate=1e-2, bid_entropy=1.0, minibatch=256, epochs=40)
-        update(network, optimizer, rollout, settings, torch.Generator().manual_seed(0))
+        settings = replace(SETTINGS, learning_rate=1e-2, bid_entropy=1.0, minibatch=256)
+        update(network, optimizer, rollout, settings, orders(rollout, 40))
         learnt.append([parameter.detach().clone() for parameter in network.parameters()])
     for one, other in zip(*learnt, strict=True):
         assert torch.equal(one, other)
@@ -267,9 +272,7 @@ def test_update__of_a_rollout_without_own_decisions_stays_finite() -> None:
     rollout = Rollout.empty(4, env.reset(), len(network.critic_scale))
     rollout.mask[..., :3] = 1
     rollout.by_chance[:] = True
-    metrics = update(
-        network, torch.optim.Adam(network.parameters()), rollout, SETTINGS, torch.Generator().manual_seed(0)
-    )
+    metrics = update(network, torch.optim.Adam(network.parameters()), rollout, SETTINGS, orders(rollout))
     assert all(np.isfinite(value) for value in metrics.values())
     assert all(torch.isfinite(part).all() for part in network.parameters())
 
@@ -327,10 +330,8 @@ def test_update__gives_each_row_its_own_mask_and_state() -> None:
     rollout.observation[..., :36] = rollout.mask  # a row's mask stands in its observation
     rollout.state[..., :36] = rollout.mask  # and in its state
     rollout.advantage[:] = generator.normal(size=rollout.advantage.shape)
-    settings = replace(SETTINGS, entropy=0.01, minibatch=32, epochs=3)
-    update(
-        network, torch.optim.Adam(network.parameters()), rollout, settings, torch.Generator().manual_seed(0)
-    )
+    settings = replace(SETTINGS, entropy=0.01, minibatch=32)
+    update(network, torch.optim.Adam(network.parameters()), rollout, settings, orders(rollout, 3))
     assert len(network.asked) == len(network.judged) == 3 * 4
     for (observation, mask), state in zip(network.asked, network.judged, strict=True):
         assert torch.equal(observation[:, :36], mask)
@@ -395,7 +396,7 @@ def test_update__moves_every_seat_towards_what_pays_its_team(preset: str) -> Non
     env = Bandit(preset, games=60)
     network = Network(preset, (16,), (16,), env.teams)
     optimizer = torch.optim.Adam(network.parameters(), lr=3e-3, eps=1e-5)
-    generator = torch.Generator().manual_seed(0)
+    noise = Noise(0)
     shown = env.reset()
     asked = [torch.from_numpy(part) for part in (shown.observation[: env.seats], shown.mask[: env.seats])]
     judged = torch.from_numpy(critic_input(env.state(relative=True)[: env.seats], preset))
@@ -403,9 +404,9 @@ def test_update__moves_every_seat_towards_what_pays_its_team(preset: str) -> Non
         9, shown, len(network.critic_scale)
     )  # an odd number: episodes are cut off and go on
     counts: Any = SimpleNamespace(add_deals=lambda env: None, add_bids=lambda observations, actions: None)
-    for _ in range(20):
-        shown = collect(env, network, shown, rollout, generator, 0.95, counts)
-        metrics = update(network, optimizer, rollout, SETTINGS, generator)
+    for index in range(20):
+        shown = collect(env, network, shown, rollout, noise, 0.95, counts)
+        metrics = update(network, optimizer, rollout, SETTINGS, orders(rollout, index=index))
     with torch.inference_mode():
         log_probabilities, values = network(*asked), network.values(judged)
     chances = log_probabilities.exp()[:, env.good]
@@ -420,9 +421,9 @@ def test_update__sets_the_rate_and_leaves_the_rest_of_the_rollout_alone() -> Non
     env = Bandit("four_point", 32)
     rollout = Rollout.empty(4, env.reset(), len(network.critic_scale))
     counts: Any = SimpleNamespace(add_deals=lambda env: None, add_bids=lambda observations, actions: None)
-    collect(env, network, env.reset(), rollout, torch.Generator().manual_seed(0), 0.95, counts)
+    collect(env, network, env.reset(), rollout, Noise(0), 0.95, counts)
     before = {name: part.copy() for name, part in vars(rollout).items()}
-    update(network, optimizer, rollout, SETTINGS, torch.Generator().manual_seed(0))
+    update(network, optimizer, rollout, SETTINGS, orders(rollout))
     assert optimizer.param_groups[0]["lr"] == SETTINGS.learning_rate
     for name, part in before.items():
         np.testing.assert_array_equal(getattr(rollout, name), part)

@@ -394,3 +394,32 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], timeout=240, check=False)
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize("game", ["four_point", "schmier"])
+def test_first_game__parts_of_an_env_play_what_the_whole_plays(game: str) -> None:
+    settings: dict[str, Any] = {"seed": 11, "episode": "deal", "start_scores": "drawn"}
+    whole = SelfPlayVectorEnv(6, game, **settings)
+    parts = [SelfPlayVectorEnv(3, game, **settings, first_game=f, game_stride=6) for f in (0, 3)]
+    rng = np.random.default_rng(2)
+    shown, pieces_shown = whole.reset(), [part.reset() for part in parts]
+    ends = 0
+    for step in range(200):
+        for name in shown._fields:
+            together = np.concatenate([getattr(one, name) for one in pieces_shown])
+            np.testing.assert_array_equal(together, getattr(shown, name), err_msg=name)
+        np.testing.assert_array_equal(np.concatenate([part.state() for part in parts]), whole.state())
+        if step == 150:
+            shown, pieces_shown = whole.reset(), [part.reset() for part in parts]
+            continue
+        actions = choose(shown.mask, rng)
+        pieces_shown = [part.step(actions[3 * i : 3 * i + 3]) for i, part in enumerate(parts)]
+        shown = whole.step(actions)
+        ends += int(shown.terminated.sum())
+    assert ends > 6, "slots have gone on to their next games"
+
+
+@pytest.mark.parametrize(("name", "value"), [("first_game", -1), ("game_stride", 0), ("game_stride", 1.5)])
+def test_first_game__bad_values_are_named(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=f"{name}={value}"):
+        SelfPlayVectorEnv(2, **{name: value})

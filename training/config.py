@@ -119,11 +119,6 @@ class TrainConfig:
         """Decisions in one update."""
         return self.games * self.steps
 
-    @property
-    def updates(self) -> int:
-        """Updates in the whole run."""
-        return max(1, round(self.total_decisions / self.batch))
-
 
 _RANGES = (
     ("total_decisions games steps minibatch epochs threads", 1, math.inf),
@@ -142,15 +137,15 @@ def _check_layouts(rules: set[Rules]) -> None:
         raise ValueError(f"options: teams={teams} cannot be mixed in one run, the values are by team")
 
 
-def game_rules(config: TrainConfig) -> list[Rules]:
-    """The rules of each game: option values spread evenly, `dealer_must_bid` interleaved with them."""
+def game_rules(config: TrainConfig, games: int | None = None) -> list[Rules]:
+    """The rules of each game, `config.games` if None: option values spread evenly, `dealer_must_bid` interleaved."""
     preset = PRESETS[config.rules]
     choices: list[dict[str, Any]] = [{}]
     for name, values in _option_values(preset, config.options).items():
         choices = [{**choice, name: value} for choice in choices for value in values]
     variants = [make_rules(preset, **choice) for choice in choices]
     rules = []
-    for game in range(config.games):
+    for game in range(config.games if games is None else games):
         one = variants[game % len(variants)]
         turn = game // len(variants)
         # The share is kept in every stretch of games, so that each variant has it.

@@ -8,6 +8,7 @@ decisions of the others too.
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 
 from training.arrays import BoolArray, Float32Array, Int64Array
@@ -39,11 +40,30 @@ def advantages(
     counts.
     """
     result = np.empty_like(rewards)
-    after, running = last_values, np.zeros_like(last_values)
-    for step in range(len(rewards) - 1, -1, -1):
-        goes_on = ~ended[step][:, None]
-        delta = rewards[step] + after * goes_on - values[step]
-        running = delta + gae_lambda * running * goes_on
-        result[step] = running
-        after = values[step]
+    _advantages(rewards, values, last_values, ended, np.float32(gae_lambda), result)
     return result
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _advantages(
+    rewards: Float32Array,
+    values: Float32Array,
+    last_values: Float32Array,
+    ended: BoolArray,
+    gae_lambda: np.float32,
+    result: Float32Array,
+) -> None:
+    steps, games, teams = rewards.shape
+    nothing = np.float32(0)
+    for step in range(steps - 1, -1, -1):
+        for game in range(games):
+            over = ended[step, game]
+            for team in range(teams):
+                after, running = nothing, nothing
+                if not over:
+                    if step + 1 < steps:
+                        after, running = values[step + 1, game, team], result[step + 1, game, team]
+                    else:
+                        after = last_values[game, team]
+                delta = rewards[step, game, team] + after - values[step, game, team]
+                result[step, game, team] = delta + gae_lambda * running

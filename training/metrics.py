@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import torch
 
 from smear_env import PRESETS, SelfPlayVectorEnv, observation_layout, pieces
 from training.arrays import BoolArray, Float64Array, Int8Array, Int64Array
+from training.peers import Peers
 
 MAX_STRENGTH = 7
 """Hands stronger than this are counted with it."""
@@ -78,18 +80,14 @@ class DealCounts:
 
     def merge(self, other: DealCounts) -> None:
         """Add the counts of other updates."""
-        for one in (
-            "deals",
-            "passed_out",
-            "made",
-            "forced_deals",
-            "forced_made",
-            "overbids",
-            "could_overbid",
-        ):
-            setattr(self, one, getattr(self, one) + getattr(other, one))
-        self.bid_levels += other.bid_levels
-        self.calls += other.calls
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def add_up(self, peers: Peers) -> None:
+        """Add the counts of the other processes."""
+        for name in _COUNTS:
+            total = peers.sum(torch.as_tensor(getattr(self, name))).numpy()
+            setattr(self, name, total if total.ndim else int(total))
 
     def scalars(self) -> dict[str, float]:
         """The documented `deals/...` and `bids/...` metrics; shares of nothing are left out."""
@@ -128,6 +126,12 @@ class DealCounts:
         return np.divide(
             self.calls[..., 1:].sum(axis=2), total, out=np.full(total.shape, np.nan), where=total > 0
         )
+
+
+_COUNTS = (
+    *("deals", "passed_out", "made", "forced_deals", "forced_made", "overbids", "could_overbid"),
+    *("bid_levels", "calls"),
+)
 
 
 def _shares(counts: dict[str, tuple[Any, Any]]) -> dict[str, float]:

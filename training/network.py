@@ -26,7 +26,7 @@ from smear_env import (
     state_layout,
     state_scale,
 )
-from training.arrays import Float32Array, Int8Array, Int64Array
+from training.arrays import Float32Array, Int8Array
 
 MASKED = -1e9
 """Logit of an action that is not legal; finite, so that entropy and its gradient are."""
@@ -68,13 +68,16 @@ class Network(nn.Module):
         self.register_buffer("scale", torch.from_numpy(scale.copy()), persistent=False)
         self.register_buffer("critic_scale", torch.from_numpy(critic_scale), persistent=False)
 
+    def logits(self, observation: Tensor) -> Tensor:
+        """A number for each action, legal or not, [B, n], of observations [B, d] int8 with suits in order."""
+        return self.policy(self._hidden(self.trunk, observation, self.scale))
+
     def forward(self, observation: Tensor, mask: Tensor) -> Tensor:
         """Log-probabilities [B, n], MASKED or less where illegal.
 
         observation: [B, d] int8 and mask: [B, n] int8, with suits in order and a legal action in every row.
         """
-        logits = self.policy(self._hidden(self.trunk, observation, self.scale))
-        return torch.log_softmax(logits.masked_fill(mask == 0, MASKED), dim=-1)
+        return torch.log_softmax(self.logits(observation).masked_fill(mask == 0, MASKED), dim=-1)
 
     def values(self, critic_input: Tensor) -> Tensor:
         """Points that each team can expect from here on, [B, teams], own team first.
@@ -104,26 +107,35 @@ def bfloat16_pays() -> bool:
     return any(check is not None and check() for check in checks)
 
 
-def critic_input(states: Int8Array, preset: str) -> Int8Array:
-    """What the critic sees, [B, c] int8, of states [B, s] counted from the seat to act, their suits in order."""
-    columns, _ = _critic_inputs(preset)
-    stock = states[:, state_layout(PRESETS[preset])["stock"].slice]
-    return np.concatenate([states[:, columns], stock > 0], axis=1, dtype=np.int8)
+def critic_input(states: Int8Array, preset: str, out: Int8Array | None = None) -> Int8Array:
+    """What the critic sees, [B, c] int8, of states [B, s] counted from the seat to act, their suits in order.
+
+    It is written into `out` if that is given.
+    """
+    kept, scale = _critic_inputs(preset)
+    result = np.empty((len(states), len(scale)), np.int8) if out is None else out
+    start = 0
+    for columns in kept:
+        stop = start + columns.stop - columns.start
+        result[:, start:stop] = states[:, columns]
+        start = stop
+    np.greater(states[:, state_layout(PRESETS[preset])["stock"].slice], 0, out=result[:, start:])
+    return result
 
 
 @lru_cache(maxsize=8)
-def _critic_inputs(preset: str) -> tuple[Int64Array, Float32Array]:
-    """Columns of the state that the critic sees, and the scale of its whole input."""
+def _critic_inputs(preset: str) -> tuple[tuple[slice, ...], Float32Array]:
+    """Runs of columns of the state that the critic sees, and the scale of its whole input."""
     rules = PRESETS[preset]
     layout = state_layout(rules)
     # Discards bear on the deal where they count for Game.
     past = _PAST if rules.stock_to_bidder else (*_PAST, "discarded")
-    kept = [
-        np.arange(piece.slice.start, piece.slice.stop) for name, piece in layout.items() if name not in past
-    ]
-    columns = np.concatenate(kept)
-    scale = np.concatenate([state_scale(rules)[columns], np.ones(layout["stock"].size, np.float32)])
-    return columns, scale
+    kept: list[slice] = []
+    for piece in (piece.slice for name, piece in layout.items() if name not in past):
+        follows = kept and kept[-1].stop == piece.start
+        kept.append(slice(kept.pop().start if follows else piece.start, piece.stop))
+    scales = [state_scale(rules)[columns] for columns in kept]
+    return tuple(kept), np.concatenate([*scales, np.ones(layout["stock"].size, np.float32)])
 
 
 def _stack(inputs: int, widths: tuple[int, ...]) -> nn.ModuleList:

@@ -27,6 +27,8 @@ from training.config import TrainConfig, as_plain, config_from, game_rules
 from training.evaluate import evaluate
 from training.metrics import DealCounts
 from training.network import Network, bfloat16_pays
+from training.noise import Noise, minibatch_order
+from training.peers import ALONE, Peers, joined
 from training.progress import RunProgress
 from training.report import final_report, strength_table
 from training.rollout import Rollout, collect
@@ -42,18 +44,23 @@ class Trainer:
     """Games, network and optimiser of one run; `resume` puts them back where `save` left them.
 
     Args:
-        config: of the run.
+        config: of the run; each process plays `config.games` games, and has minibatches of `config.minibatch`.
+        peers: the processes of the run, which learn as one that plays all their games would.
+        device: of this process's network; the configuration's if None.
     """
 
-    def __init__(self, config: TrainConfig) -> None:
-        if config.device != "cpu" and not torch.cuda.is_available():
-            raise ValueError(f"device={config.device!r}: torch finds no such device here")
+    def __init__(self, config: TrainConfig, peers: Peers = ALONE, device: str | None = None) -> None:
+        device = device or config.device
+        if device != "cpu" and not torch.cuda.is_available():
+            raise ValueError(f"device={device!r}: torch finds no such device here")
         self.config = config
+        self.peers = peers
         checkpoint.commit()
         torch.set_num_threads(config.threads)
         torch.manual_seed(config.seed)
-        self.generator = torch.Generator().manual_seed(config.seed)
-        self.rules = game_rules(config)
+        first, games = peers.rank * config.games, peers.size * config.games
+        self.noise = Noise(config.seed, first)
+        self.rules = game_rules(config, games)[first : first + config.games]
         free = np.array([one.all_pass != "dealer_bids" for one in self.rules])
         self.free = free if free.any() else ~free  # a game like mini, where the dealer must always bid
         self.env = SelfPlayVectorEnv(
@@ -64,12 +71,12 @@ class Trainer:
             reward="points",
             skip_forced=True,
             start_scores="drawn" if config.draw_scores else "zero",
+            first_game=first,
+            game_stride=games,
             threads=config.threads,
         )
-        self.network = Network(config.rules, config.hidden, config.critic_hidden, self.env.teams).to(
-            config.device
-        )
-        auto = config.precision == "auto" and config.device == "cpu" and bfloat16_pays()
+        self.network = Network(config.rules, config.hidden, config.critic_hidden, self.env.teams).to(device)
+        auto = config.precision == "auto" and device == "cpu" and bfloat16_pays()
         self.network.low_precision = auto or config.precision == "bfloat16"
         self.optimizer = torch.optim.Adam(
             self.network.parameters(), lr=config.learning_rate, eps=1e-5, fused=True
@@ -79,13 +86,23 @@ class Trainer:
         self.rollout = Rollout.empty(config.steps, self.shown, len(self.network.critic_scale))
 
     @property
+    def batch(self) -> int:
+        """Decisions in one update, of all processes."""
+        return self.config.batch * self.peers.size
+
+    @property
+    def total_updates(self) -> int:
+        """Updates in the whole run."""
+        return max(1, round(self.config.total_decisions / self.batch))
+
+    @property
     def decisions(self) -> int:
-        """Decisions trained on so far."""
-        return self.updates * self.config.batch
+        """Decisions trained on so far, of all processes."""
+        return self.updates * self.batch
 
     def settings(self) -> UpdateSettings:
         """The schedules at this update."""
-        config, done = self.config, self.updates / self.config.updates
+        config, done = self.config, self.updates / self.total_updates
         fallen = max(0.0, done - ENTROPY_FALLS) / (1 - ENTROPY_FALLS)
         return UpdateSettings(
             learning_rate=config.learning_rate * (1 - (1 - config.final_rate) * done),
@@ -95,28 +112,32 @@ class Trainer:
             value_weight=config.value_weight,
             max_gradient_norm=config.max_gradient_norm,
             minibatch=config.minibatch,
-            epochs=config.epochs,
         )
 
     def iterate(self, counts: DealCounts) -> dict[str, float]:
-        """One update; returns its metrics (docs/metrics.md) and adds deals and bids to `counts`."""
-        settings = self.settings()
+        """One update; returns its metrics (docs/metrics.md) and adds this process's deals and bids to `counts`."""
+        settings, config = self.settings(), self.config
+        self.noise.draws = self.updates * config.steps
         started = time.perf_counter()
         self.shown = collect(
             self.env,
             self.network,
             self.shown,
             self.rollout,
-            self.generator,
-            self.config.gae_lambda,
+            self.noise,
+            config.gae_lambda,
             counts,
-            auction_by_chance=self.updates < self.config.auction_by_chance * self.config.updates,
+            auction_by_chance=self.updates < config.auction_by_chance * self.total_updates,
         )
         collected = time.perf_counter()
-        metrics = update(self.network, self.optimizer, self.rollout, settings, self.generator)
+        orders = [
+            minibatch_order(config.seed, self.peers.rank, self.updates, epoch, config.batch)
+            for epoch in range(config.epochs)
+        ]
+        metrics = update(self.network, self.optimizer, self.rollout, settings, orders, self.peers)
         updated = time.perf_counter()
         self.updates += 1
-        batch = self.config.batch
+        batch = self.batch
         return metrics | {
             "returns/mean_size": float(np.abs(self.rollout.returns[..., 0]).mean()),
             "returns/deviation": float(self.rollout.returns[..., 0].std()),
@@ -129,12 +150,15 @@ class Trainer:
         }
 
     def save(self, folder: Path) -> None:
-        """Write the policy, and beside it what `resume` needs."""
+        """Write the policy, and beside it what `resume` needs; every process must call it."""
+        snapshot = self.env.snapshot()
+        states = self.peers.gather(torch.from_numpy(snapshot["states"]))
+        if not self.peers.is_first:
+            return
         checkpoint.save_policy(folder / "checkpoint", self.network, self.config, self.decisions, [])
         tensors = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
         tensors |= checkpoint.optimizer_tensors(self.optimizer)
-        tensors |= {f"env.{name}": torch.from_numpy(array) for name, array in self.env.snapshot().items()}
-        tensors["generator"] = self.generator.get_state()
+        tensors |= {"env.states": states, "env.seed": torch.from_numpy(snapshot["seed"])}
         checkpoint.save_resume(
             folder / "resume", tensors, {"updates": self.updates, "config": as_plain(self.config)}
         )
@@ -148,9 +172,14 @@ class Trainer:
             }
             self.network.load_state_dict(parts)
             checkpoint.restore_optimizer(self.optimizer, tensors)
-            self.generator.set_state(tensors["generator"])
-            snapshot = {name: tensors[f"env.{name}"].numpy() for name in ("states", "seed")}
-            self.shown = self.env.restore(snapshot)
+            states = tensors["env.states"]
+            if len(states) != self.peers.size * self.config.games:
+                raise ValueError(
+                    f"it holds {len(states)} games, {self.peers.size} processes of {self.config.games} play others: "
+                    "go on with as many processes as before"
+                )
+            own = self.peers.own(states).numpy()
+            self.shown = self.env.restore({"states": own, "seed": tensors["env.seed"].numpy()})
         except (KeyError, RuntimeError, ValueError) as error:
             raise CheckpointError(f"{folder / 'resume'}: does not fit this configuration: {error}") from error
         self.updates = description["updates"]
@@ -210,11 +239,12 @@ def train(
 ) -> list[dict[str, Any]]:
     """Train to the end of the configuration, or until stopped; returns the evaluations at the end.
 
+    Started by `torchrun`, its processes train together, and the first of them reports, saves and evaluates.
+
     `given` names the fields that the user set: a resumed run must have been started with the same. Raises ValueError
     where it was not, and where the run folder holds another run and `resume` is off, CheckpointError where there is
     nothing to resume.
     """
-    console = console or plain_console()
     folder = config.folder
     if resume:
         config = resumed_config(config, given)
@@ -222,63 +252,87 @@ def train(
         raise ValueError(
             f"run_dir={str(folder)!r} holds a run: go on with --resume, or choose another --run-dir"
         )
-    trainer = Trainer(config)
-    for baseline in config.baselines if config.evaluate_pairs else ():
-        # An unknown one, or one of another game, is refused before the training, not after it.
-        make_agent(baseline).reset(trainer.rules[0], -1, 0)
-    if resume:
-        trainer.resume(folder)
-        stored: list[dict[str, Any]] = read_policy(folder / "checkpoint")["evaluation"]
-        if trainer.updates >= config.updates and stored:
+    with joined(config.device) as (peers, device):
+        # The others run to the same end in silence.
+        console = console or plain_console() if peers.is_first else Console(quiet=True)
+        trainer = Trainer(config, peers, device)
+        for baseline in config.baselines if config.evaluate_pairs else ():
+            # An unknown one, or one of another game, is refused before the training, not after it.
+            make_agent(baseline).reset(trainer.rules[0], -1, 0)
+        if resume:
+            trainer.resume(folder)
+            stored: list[dict[str, Any]] = read_policy(folder / "checkpoint")["evaluation"]
+            if trainer.updates >= trainer.total_updates and stored:
+                console.print(
+                    f"the run in {folder} is finished: {trainer.decisions:,} decisions", highlight=False
+                )
+                console.print(strength_table(stored))
+                return stored
+        threads = f"{config.threads} thread{'s' if config.threads > 1 else ''}"
+        console.print(
+            f"training {config.rules} in {folder}: {trainer.decisions:,} of {trainer.total_updates * trainer.batch:,} "
+            f"decisions done, {f'{peers.size} processes of ' if peers.size > 1 else ''}{threads}",
+            highlight=False,
+            soft_wrap=True,
+        )
+        counts = _iterate(trainer, folder, console, resumed=resume)
+        trainer.save(folder)
+        if trainer.updates < trainer.total_updates:
             console.print(
-                f"the run in {folder} is finished: {trainer.decisions:,} decisions", highlight=False
+                f"stopped at {trainer.decisions:,} decisions; go on with --resume --run-dir {folder}"
             )
-            console.print(strength_table(stored))
-            return stored
-    console.print(
-        f"training {config.rules} in {folder}: {trainer.decisions:,} of {config.updates * config.batch:,} decisions "
-        f"done, {config.threads} threads",
-        highlight=False,
-    )
-    # What was logged after the checkpoint gone on from is hidden, its own update is not.
-    writer = SummaryWriter(str(folder / "tensorboard"), purge_step=trainer.decisions + 1 if resume else None)
-    with writer, stop_requests(console) as requests:
-        counts = _iterate(trainer, folder, writer, requests, console)
-    trainer.save(folder)
-    if trainer.updates < config.updates:
-        console.print(f"stopped at {trainer.decisions:,} decisions; go on with --resume --run-dir {folder}")
-        return []
-    return _finish(trainer, folder, counts, console)
+            return []
+    return _finish(trainer, folder, counts, console) if peers.is_first else []
 
 
-def _iterate(
-    trainer: Trainer, folder: Path, writer: SummaryWriter, requests: list[int], console: Console
-) -> DealCounts:
+def _iterate(trainer: Trainer, folder: Path, console: Console, *, resumed: bool) -> DealCounts:
     """Update until the end or a stop; returns the counts of the last LAST_UPDATES updates."""
-    config = trainer.config
+    config, peers = trainer.config, trainer.peers
     first, saved = trainer.updates, time.monotonic()
     recent: deque[DealCounts] = deque(maxlen=LAST_UPDATES)
-    with RunProgress(console, config.updates * config.batch, trainer.decisions) as progress:
-        while trainer.updates < config.updates:
+    with (
+        _writer(trainer, folder, resumed=resumed) as writer,
+        stop_requests(console) as requests,
+        RunProgress(console, trainer.total_updates * trainer.batch, trainer.decisions) as progress,
+    ):
+        while trainer.updates < trainer.total_updates:
             counts = DealCounts(config.rules, trainer.free)
+            metrics = trainer.iterate(counts)
+            counts.add_up(peers)
             recent.append(counts)
-            metrics = trainer.iterate(counts) | counts.scalars()
-            for name, value in metrics.items():
-                writer.add_scalar(name, value, trainer.decisions)
+            metrics |= counts.scalars()
+            if writer:
+                for name, value in metrics.items():
+                    writer.add_scalar(name, value, trainer.decisions)
             names = {"speed/decisions": "decisions/s", "policy/entropy": "entropy", "deals/bids_made": "made"}
             names |= {"deals/passed_out": "passed out", "loss/explained_variance": "explained"}
             progress.show(
                 trainer.decisions, {names[name]: metrics[name] for name in names if name in metrics}
             )
-            if time.monotonic() - saved > 60 * config.checkpoint_minutes:
+            # Clocks and signals differ from process to process: what one wants, all do.
+            if peers.any(time.monotonic() - saved > 60 * config.checkpoint_minutes):
                 trainer.save(folder)
                 saved = time.monotonic()
-            if requests or (config.stop_after and trainer.updates - first >= config.stop_after):
+            if peers.any(bool(requests)) or (
+                config.stop_after and trainer.updates - first >= config.stop_after
+            ):
                 break
     total = DealCounts(config.rules, trainer.free)
     for counts in recent:
         total.merge(counts)
     return total
+
+
+@contextmanager
+def _writer(trainer: Trainer, folder: Path, *, resumed: bool) -> Iterator[SummaryWriter | None]:
+    """The run's log, in the first process alone."""
+    if not trainer.peers.is_first:
+        yield None
+        return
+    # What was logged after the checkpoint gone on from is hidden, its own update is not.
+    purge = trainer.decisions + 1 if resumed else None
+    with SummaryWriter(str(folder / "tensorboard"), purge_step=purge) as writer:
+        yield writer
 
 
 def _finish(trainer: Trainer, folder: Path, counts: DealCounts, console: Console) -> list[dict[str, Any]]:

@@ -8,10 +8,11 @@ import numpy as np
 import torch
 
 from smear_env import SelfPlayVectorEnv, VectorStep, order_suits, original_actions, rename_suits
-from training.arrays import BoolArray, Float32Array, Int8Array, Int64Array
+from training.arrays import BoolArray, Float32Array, Float64Array, Int8Array, Int64Array
 from training.gae import advantages, own_first, team_values
 from training.metrics import DealCounts
 from training.network import Network, critic_input
+from training.noise import ACTION, LEVEL, PASS, Noise, draw_actions
 
 
 @dataclass
@@ -53,19 +54,13 @@ class Rollout:
 
 @torch.inference_mode()
 def choose(
-    network: Network, observation: Int8Array, mask: Int8Array, generator: torch.Generator
+    network: Network, observation: Int8Array, mask: Int8Array, uniforms: Float64Array
 ) -> tuple[Int64Array, Float32Array]:
-    """Sampled actions [N] and their log-probabilities [N]."""
-    device = network.scale.device
-    log_probabilities = network(torch.from_numpy(observation).to(device), torch.from_numpy(mask).to(device))
-    log_probabilities = log_probabilities.cpu()
-    # Gumbel-max: the largest of log p + G falls on each action with its probability.
-    # Some builds of torch draw an exact 0, whose logarithm would lift an illegal action to infinity.
-    noise = torch.empty_like(log_probabilities).exponential_(generator=generator)
-    noise = noise.clamp_min_(torch.finfo(noise.dtype).tiny).log_()
-    actions = torch.argmax(log_probabilities - noise, dim=-1)
-    chosen = log_probabilities.gather(1, actions[:, None])[:, 0]
-    return actions.numpy(), chosen.numpy()
+    """Sampled actions [N] and their log-probabilities [N], by numbers [N] uniform in [0, 1)."""
+    logits = network.logits(torch.from_numpy(observation).to(network.scale.device)).cpu().numpy()
+    actions, chosen = np.empty(len(mask), np.int64), np.empty(len(mask), np.float32)
+    draw_actions(logits, mask, uniforms, actions, chosen)
+    return actions, chosen
 
 
 @torch.inference_mode()
@@ -74,17 +69,19 @@ def judge(network: Network, state: Int8Array) -> Float32Array:
     return network.values(torch.from_numpy(state).to(network.scale.device)).cpu().numpy()
 
 
-def chance_calls(mask: Int8Array, env: SelfPlayVectorEnv, generator: torch.Generator) -> Int64Array:
-    """A call for each row in the auction, [N]: so many passes that the bidder may be any seat, and mostly low bids."""
+def chance_calls(mask: Int8Array, env: SelfPlayVectorEnv, uniforms: Float64Array) -> Int64Array:
+    """A call for each row in the auction, [N]: so many passes that the bidder may be any seat, and mostly low bids.
+
+    uniforms: [N, noise.COLUMNS] in [0, 1).
+    """
     passing = len(env.rules.card_names)
-    draws = torch.rand((len(mask), 2), generator=generator).numpy()
     calls = mask[:, passing:]
     # From the lowest legal bid on, each next one a quarter as likely.
     steps = np.minimum(
-        np.floor(np.log(np.maximum(draws[:, 1], 1e-6)) / np.log(0.25)), calls[:, 1:].sum(axis=1) - 1
+        np.floor(np.log(np.maximum(uniforms[:, LEVEL], 1e-6)) / np.log(0.25)), calls[:, 1:].sum(axis=1) - 1
     )
     bids = 1 + np.argmax(calls[:, 1:] != 0, axis=1) + steps.astype(np.int64)
-    passes = (calls[:, 0] != 0) & (draws[:, 0] > 1 / env.rules.players)
+    passes = (calls[:, 0] != 0) & (uniforms[:, PASS] > 1 / env.rules.players)
     return np.where(passes, passing, passing + bids)
 
 
@@ -93,7 +90,7 @@ def collect(
     network: Network,
     shown: VectorStep,
     rollout: Rollout,
-    generator: torch.Generator,
+    noise: Noise,
     gae_lambda: float,
     counts: DealCounts,
     *,
@@ -107,11 +104,12 @@ def collect(
     teams = env.teams
     for step in range(len(rollout.seat)):
         seen = order_suits(shown.observation, shown.mask, env.rules)
-        actions, chosen = choose(network, seen.observation, seen.mask, generator)
-        rollout.state[step] = _full_view(env, seen.order)
+        uniforms = noise.uniforms(len(shown.seat))
+        actions, chosen = choose(network, seen.observation, seen.mask, uniforms[:, ACTION])
+        _full_view(env, seen.order, rollout.state[step])
         bidding = (seen.observation[:, network.bidding_flag] == 1) & auction_by_chance
         if auction_by_chance:
-            actions = np.where(bidding, chance_calls(seen.mask, env, generator), actions)
+            actions = np.where(bidding, chance_calls(seen.mask, env, uniforms), actions)
         rollout.by_chance[step] = bidding
         rollout.observation[step] = seen.observation
         rollout.mask[step] = seen.mask
@@ -135,5 +133,5 @@ def collect(
     return shown
 
 
-def _full_view(env: SelfPlayVectorEnv, order: Int64Array) -> Int8Array:
-    return critic_input(rename_suits(env.state(relative=True), order, env.rules), env.rules.name)
+def _full_view(env: SelfPlayVectorEnv, order: Int64Array, out: Int8Array | None = None) -> Int8Array:
+    return critic_input(rename_suits(env.state(relative=True), order, env.rules), env.rules.name, out)

@@ -1,0 +1,125 @@
+"""Several processes train as one that plays all their games would."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+
+from tests.training_runs import ROOT, logged, quiet, tiny
+from training.checkpoint import load_resume
+from training.noise import Noise
+from training.peers import ALONE, Peers
+from training.ppo import train
+from training.update import normalised
+
+GAMES = pytest.mark.parametrize("preset", ["four_point", "schmier"])
+
+
+def two_ranks(folder: Path, *flags: str) -> str:
+    """Train with two processes; returns what they printed."""
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    done = subprocess.run(  # noqa: PLW1510 what it printed says more than its exit status
+        [*command, "-m", "training.ppo", "--run-dir", str(folder), *flags],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def flags_of(preset: str, **changed: Any) -> list[str]:
+    """Two updates of 2 x 24 games, in minibatches of all decisions: then both ways have the same minibatches."""
+    given: dict[str, Any] = {
+        "rules": preset,
+        "games": 24,
+        "steps": 8,
+        "minibatch": 192,
+        "total_decisions": 768,
+    }
+    given |= {"hidden": (16,), "critic_hidden": (12,), "precision": "float32", "evaluate_pairs": 0, **changed}
+    flags = []
+    for name, value in given.items():
+        values = value if isinstance(value, tuple) else (value,)
+        flags += ["--" + name.replace("_", "-"), *map(str, values)]
+    return flags
+
+
+def tensors(folder: Path) -> dict[str, np.ndarray]:
+    """All that a run goes on with."""
+    return {name: tensor.numpy() for name, tensor in load_resume(folder / "resume")[0].items()}
+
+
+@GAMES
+def test_two_ranks__learn_what_one_process_learns_on_all_their_games(preset: str, tmp_path: Path) -> None:
+    printed = two_ranks(tmp_path / "two", *flags_of(preset, total_decisions=384))
+    assert "2 processes of 1 thread\n" in printed
+    both = {"games": 48, "steps": 8, "minibatch": 384, "total_decisions": 384}
+    train(tiny(tmp_path / "one", rules=preset, precision="float32", **both), console=quiet())
+    two, alone = tensors(tmp_path / "two"), tensors(tmp_path / "one")
+    assert two.keys() == alone.keys()
+    for name, expected in alone.items():
+        np.testing.assert_allclose(two[name], expected, atol=1e-5, err_msg=name)
+    np.testing.assert_array_equal(two["env.states"], alone["env.states"])
+    for name in logged(tmp_path / "one"):
+        assert logged(tmp_path / "two")[name] == [384], "each update is logged once"
+
+
+@pytest.mark.integration
+def test_two_ranks__stop_and_go_on_where_they_were(tmp_path: Path) -> None:
+    two_ranks(tmp_path / "whole", *flags_of("four_point"))
+    two_ranks(tmp_path / "parts", *flags_of("four_point", stop_after=1))
+    two_ranks(tmp_path / "parts", "--resume")
+    whole, parts = tensors(tmp_path / "whole"), tensors(tmp_path / "parts")
+    for name, expected in whole.items():
+        np.testing.assert_array_equal(parts[name], expected, err_msg=name)
+
+
+@pytest.mark.integration
+def test_two_ranks__cannot_be_gone_on_with_by_one(tmp_path: Path) -> None:
+    two_ranks(tmp_path, *flags_of("four_point", stop_after=1))
+    with pytest.raises(ValueError, match="48 games, 1 processes of 24 play others"):
+        train(tiny(tmp_path), resume=True, console=quiet())
+
+
+def test_noise__of_a_slot_does_not_depend_on_the_process_that_plays_it() -> None:
+    whole, part = Noise(7), Noise(7, first_slot=5)
+    for _ in range(3):
+        np.testing.assert_array_equal(part.uniforms(4), whole.uniforms(12)[5:9])
+
+
+def test_noise__differs_by_seed_decision_and_slot() -> None:
+    drawn = [Noise(seed, draws=draws).uniforms(50) for seed in (0, 1) for draws in (0, 1)]
+    assert len(np.unique(np.concatenate(drawn))) == 4 * 50 * 4
+
+
+def test_alone__nothing_is_exchanged() -> None:
+    given = torch.arange(4.0)
+    assert ALONE.sum(given) is given
+    assert ALONE.gather(given) is given
+    assert torch.equal(ALONE.own(given), given)
+    assert ALONE.any(True) and not ALONE.any(False)  # noqa: PT018
+
+
+def test_own__is_each_ranks_part_in_order() -> None:
+    whole = torch.arange(6)
+    assert [Peers(rank, 3).own(whole).tolist() for rank in range(3)] == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_normalised__by_the_policys_own_decisions() -> None:
+    own = torch.tensor([True, True, False, True])
+    found = normalised(torch.tensor([1.0, 2.0, 50.0, 3.0]), own)
+    assert found[own].tolist() == pytest.approx([-1, 0, 1])
+    assert found[2] == pytest.approx(48)
+    few = torch.tensor([4.0, 5.0])
+    assert normalised(few, torch.tensor([True, False])) is few
