@@ -86,6 +86,14 @@ def _put(typing_context: Any, value: Any, to: Any) -> Any:
     return types.void(types.int64, types.int64), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def _read_word(typing_context: Any, source: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load(_pointer(builder, arguments[0], cgutils.ir.IntType(64)), align=1)
+
+    return types.uint64(types.int64), generate
+
+
 if numba.config.DISABLE_JIT:
 
     def _flags_writer(width: int) -> Any:
@@ -107,6 +115,9 @@ if numba.config.DISABLE_JIT:
 
         return pick
 
+    def _read_word(source: int) -> np.uint64:
+        return np.uint64(int.from_bytes(ctypes.string_at(int(source), 8), "little"))
+
     def _put(value: int, to: int) -> None:
         ctypes.memmove(int(to), np.int8(value).tobytes(), 1)
 
@@ -126,6 +137,21 @@ def address(array: Any) -> int:
 def put(value: int, to: int) -> None:
     """Write one entry."""
     _put(as_int(value), to)
+
+
+@inline_kernel
+def read_word(source: int) -> np.uint64:
+    """Eight entries as one word, the first its lowest byte."""
+    return _read_word(source)
+
+
+@inline_kernel
+def write_bytes(word: np.uint64, size: int, to: int) -> None:
+    """Write the lowest `size` bytes of a word, at most 8, as entries."""
+    for i in range(8):
+        if i == size:
+            break
+        put(as_int(word >> np.uint64(8 * i)), to + i)
 
 
 @inline_kernel

@@ -258,7 +258,7 @@ def offsets(rules: Rules, *, full: bool = False) -> RecordArray:
     at.option_count = len(options)
     at.option_row[0, : len(options)] = options
     runs = (at.bid - at.bids, at.voids - at.bid, at.flag_count - at.voids)
-    assert max(runs) <= 64, "the writers put each of these runs of flags into one word"
+    assert max(runs) < 64, "the writers put each of these runs of flags into one word"
     at.setflags(write=False)
     return at
 

@@ -10,15 +10,21 @@ import numpy as np
 
 from smear_env._jit import inline_kernel, kernel
 from smear_env._typing import RecordArray, as_int
-from smear_env.cards import bit, has
-from smear_env.engine.seats import seat_after, steps_to, team_after
+from smear_env.engine.seats import calls, seat_after, steps_to, team_after, turned
 from smear_env.engine.state import SEATS, TEAMS
-from smear_env.engine.tables import MAX_CAPTURES
-from smear_env.flags import address, clear_block, copy_block, pick_entries, put, write_flags
+from smear_env.flags import (
+    address,
+    clear_block,
+    copy_block,
+    pick_entries,
+    put,
+    read_word,
+    write_bytes,
+    write_flags,
+)
 from smear_env.layout import SATURATED
 
 _NONE = np.uint64(0)
-_ONE = np.uint64(1)
 
 # Loops over a few seats or teams run over a constant and break: the compiler unrolls them, where it would make vectors
 # of rounds that it does not know to be four.
@@ -70,27 +76,13 @@ def write_public(t: RecordArray, s: RecordArray, seat: int, at: RecordArray, to:
         write_flags(s.trick[other], cards, trick + relative * cards)
         write_flags(s.played[other], cards, played + relative * cards)
     # What follows is three runs of short pieces, each run within one word (`layout` sees to it).
-    write_flags(bids_said(t, s, seat), at.bid - at.bids, to + at.bids)
+    said = turned(s.said, calls(t), as_int(t.players), seat)
+    write_flags(said, at.bid - at.bids, to + at.bids)
     write_flags(moment(t, s, seat, at), at.voids - at.bid, to + at.bid)
     write_flags(shown(t, s, seat, at), at.flag_count - at.voids, to + at.voids)
     copy_block(address(s.trick_of), cards, to + at.trick_of)
     write_counts(t, s, seat, at, to)
     copy_block(address(at.option_row), at.option_count, to + at.options)
-
-
-@inline_kernel
-def bids_said(t: RecordArray, s: RecordArray, seat: int) -> np.uint64:
-    """What each seat said, as the piece `bids`."""
-    players = as_int(t.players)
-    lowest_bid = as_int(t.min_bid)
-    calls = as_int(t.max_bid) - lowest_bid + 2
-    said = _NONE
-    for relative in range(SEATS):
-        if relative == players:
-            break
-        points = as_int(s.bids[seat_after(t, seat, relative)])
-        said |= flag(points >= 0, relative * calls + (1 + points - lowest_bid if points > 0 else 0))
-    return said
 
 
 @inline_kernel
@@ -111,24 +103,9 @@ def moment(t: RecordArray, s: RecordArray, seat: int, at: RecordArray) -> np.uin
 @inline_kernel
 def shown(t: RecordArray, s: RecordArray, seat: int, at: RecordArray) -> np.uint64:
     """Shown voids and scoring trumps taken, as the pieces `voids` and `captured`."""
-    suits = as_int(t.suits)
-    turned = as_int(seat) * suits
-    all_voids = as_int(t.players) * suits
-    flags = (s.voids >> np.uint64(turned)) | (s.voids << np.uint64(all_voids - turned))
-    flags &= bit(all_voids) - _ONE
-    # Without trump no trick has been taken, and any row of the tables will do.
-    trump = max(0, as_int(s.trump))
-    place = at.captured - at.voids
-    for slot in range(TEAMS):
-        if slot == t.teams:
-            break
-        won = s.won[team_after(t, seat, slot)]
-        flags |= flag(has(won, t.high_card[trump]), place)
-        flags |= flag(has(won, t.low_card[trump]), place + 1)
-        for index in range(MAX_CAPTURES):
-            flags |= flag(index < t.captures and has(won, t.capture[trump, index]), place + 2 + index)
-        place += t.points - 1
-    return flags
+    voids = turned(s.voids, as_int(t.suits), as_int(t.players), seat)
+    captured = turned(s.captured, as_int(t.points) - 1, as_int(t.teams), as_int(t.team_of[seat]))
+    return voids | captured << np.uint64(at.captured - at.voids)
 
 
 @inline_kernel
@@ -141,11 +118,8 @@ def flag(is_set: bool, place: int) -> np.uint64:
 def write_counts(t: RecordArray, s: RecordArray, seat: int, at: RecordArray, to: int) -> None:
     """Write the numbers by seat and by team, slots of absent teams 0."""
     players = as_int(t.players)
-    exchanged = to + at.exchanged
-    for relative in range(SEATS):
-        if relative == players:
-            break
-        put(s.exchanged[seat_after(t, seat, relative)], exchanged + relative)
+    exchanged = turned(read_word(address(s.exchanged)), 8, players, seat)
+    write_bytes(exchanged, players, to + at.exchanged)
     put(s.trick_number, to + at.tricks_done)
     target = as_int(t.target)
     teams = as_int(t.teams)

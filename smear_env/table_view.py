@@ -24,9 +24,13 @@ def table_view(rules: Rules, state_record: RecordArray, viewer: int | None = Non
     finished = _finished_tricks(rules, s)
     winners = [winner for _, winner in finished]
     dealer, over = int(s.dealer), int(s.phase) == OVER
+    calls = ("pass", *map(str, range(rules.min_bid, rules.max_bid + 1)))
     spoken = ((dealer + 1 + place) % rules.players for place in seats)
     bids = tuple(
-        (seat, str(s.bids[seat]) if s.bids[seat] else "pass") for seat in spoken if s.bids[seat] >= 0
+        (seat, call)
+        for seat in spoken
+        for index, call in enumerate(calls)
+        if int(s.said) >> seat * len(calls) + index & 1
     )
     return TableView(
         game=rules.name,

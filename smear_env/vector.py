@@ -161,8 +161,8 @@ class SelfPlayVectorEnv:
         self._set_dealers(dealers)
         self._set_scores(start_scores)
         self._view = batch.View(
-            np.concatenate([offsets(one) for one in distinct]).view(np.recarray),
-            np.concatenate([offsets(one, full=True) for one in distinct]).view(np.recarray),
+            _plain(np.concatenate([offsets(one) for one in distinct])),
+            _plain(np.concatenate([offsets(one, full=True) for one in distinct])),
         )
         self._deck = len(self.rules.card_names)
         self._states = new_states(num_games)
@@ -188,7 +188,7 @@ class SelfPlayVectorEnv:
     @property
     def deals(self) -> RecordArray:
         """[N] record array, the last finished deal of each slot."""
-        return self._hand_out(self._out.deals)
+        return self._hand_out(self._out.deals).view(np.recarray)
 
     def reset(self, *, seed: int | None = None) -> VectorStep:
         """Start a new game in every slot: game `i` of a given seed, or else the slot's next game."""
@@ -220,7 +220,7 @@ class SelfPlayVectorEnv:
         Seats and teams are absolute, or (`relative`) counted from the seat to act, as observations count them.
         """
         full = np.empty((self.num_games, vector_size(state_layout(self.rules))), np.int8)
-        batch.write_states(self._tables, self._setups, self._states, self._view, relative, full)
+        batch.write_states(*self._games_as_arrays(), self._view, relative, full)
         return full
 
     def snapshot(self) -> dict[str, Any]:
@@ -277,7 +277,7 @@ class SelfPlayVectorEnv:
 
     def _pay(self, reward: RewardFunction) -> None:
         for i in np.flatnonzero(self._out.deal_ended):
-            deal = self._out.deals[i]
+            deal = self.deals[i]
             teams = int(self._team_counts[self._setups.rules[i]])
             self._out.reward[i, :teams] += call_reward(
                 reward, deal.scores_before, deal.scores, deal.dealer, teams
@@ -293,8 +293,10 @@ class SelfPlayVectorEnv:
 
     def _run(self, actions: Int64Array) -> None:
         """Step every slot, the slots in equal ranges on the threads."""
-        games = (self._tables, self._setups, self._states)
-        shared = (*games, actions, self._mode, self._skip_forced, self._view, self._out)
+        shared = (
+            *self._games_as_arrays(),
+            *(actions, self._mode, self._skip_forced, self._view, self._out),
+        )
         if self._threads == 1:
             batch.step_games(*shared, 0, self.num_games)
             return
@@ -308,6 +310,9 @@ class SelfPlayVectorEnv:
         for other in others:
             other.result()
 
+    def _games_as_arrays(self) -> tuple[Any, Any, Any]:
+        return _plain(self._tables), _plain(self._setups), _plain(self._states)
+
     def _workers(self) -> ThreadPoolExecutor:
         """Threads of this process: a fork copies the pool and not its threads."""
         if self._pool is None or self._pool[0] != os.getpid():
@@ -320,8 +325,6 @@ class SelfPlayVectorEnv:
     def _new_buffers(self) -> batch.Buffers:
         n = self.num_games
         d, s = vector_size(observation_layout(self.rules)), vector_size(state_layout(self.rules))
-        deals = np.recarray(n, dtype=batch.DEAL_DTYPE)
-        deals.view(np.uint8)[:] = 0
         return batch.Buffers(
             observation=np.zeros((n, d), np.int8),
             mask=np.zeros((n, self.num_actions), np.int8),
@@ -333,7 +336,7 @@ class SelfPlayVectorEnv:
             final_observation=np.zeros((n, d), np.int8),
             final_state=np.zeros((n, s), np.int8),
             deal_ended=np.zeros(n, np.bool_),
-            deals=deals,
+            deals=np.zeros(n, np.dtype((np.record, batch.DEAL_DTYPE))),
         )
 
     def _set_dealers(self, dealers: Any) -> None:
@@ -362,6 +365,11 @@ class SelfPlayVectorEnv:
         if np.any(given >= target) or np.any(given < -10_000):
             raise ValueError(f"start_scores={scores!r} must lie below target={target} and above -10000")
         self._setups.scores[:, : self.teams] = given
+
+
+def _plain(records: RecordArray) -> Any:
+    """The same memory as a plain array: Numba takes ten times as long to recognise a record array."""
+    return records.view(np.ndarray)
 
 
 def _integers(name: str, values: Any) -> Any:

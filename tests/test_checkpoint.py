@@ -359,7 +359,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
 def bias(folder: Path) -> float:
     """What tells the networks of these tests apart, read back from the whole checkpoint."""
     agent = load_policy(folder)
-    return float(agent._layers[0][0].sum())
+    return float(agent._weights.sum())
 
 
 @pytest.mark.parametrize("decisions", [100, 200], ids=["same_count", "later"])

@@ -97,6 +97,64 @@ def test_env__calls_before_reset_are_named() -> None:
             call()
 
 
+def test_env__attributes_before_reset_are_refused() -> None:
+    env = smear_env.aec.env()
+    for name in (
+        "agents",
+        "rewards",
+        "terminations",
+        "truncations",
+        "infos",
+        "agent_selection",
+        "num_agents",
+    ):
+        with pytest.raises(AttributeError, match="before reset"):
+            getattr(env, name)
+    with pytest.raises(AttributeError, match="before reset"):
+        env.last()
+    with pytest.raises(AssertionError, match="reset"):
+        env.agent_iter()
+
+
+def test_agent_iter__each_round_must_step_or_reset() -> None:
+    env = smear_env.aec.env(episode="deal")
+    env.reset(seed=1)
+    rounds = iter(env.agent_iter())
+    assert next(rounds) == env.agent_selection
+    env.step(int(np.argmax(env.last()[0]["action_mask"])))
+    assert next(rounds) == env.agent_selection
+    env.reset()
+    assert next(rounds) == env.agent_selection
+    with pytest.raises(AssertionError, match="step"):
+        next(rounds)
+
+
+@pytest.mark.parametrize("make", ["env", "raw_env"])
+def test_agent_iter__ends_with_the_agents_or_after_max_iter(make: str) -> None:
+    env = getattr(smear_env.aec, make)(episode="deal")
+    for max_iter in (0, 3, 10_000):
+        env.reset(seed=3)
+        rounds = 0
+        for _ in env.agent_iter(max_iter):
+            observation, _, terminated, truncated, _ = env.last()
+            over = terminated or truncated
+            env.step(None if over else int(np.argmax(observation["action_mask"])))
+            rounds += 1
+        assert rounds == max_iter if max_iter < 10_000 else not env.agents
+    assert list(env.agent_iter()) == []
+
+
+def test_env__step_after_the_end_warns() -> None:
+    env = smear_env.aec.env(episode="deal")
+    env.reset(seed=3)
+    for _ in env.agent_iter():
+        observation, _, terminated, _, _ = env.last()
+        env.step(None if terminated else int(np.argmax(observation["action_mask"])))
+    env.step(None)
+    assert len(EnvLogger.mqueue) == 1
+    EnvLogger.flush()
+
+
 @both_games
 def test_spaces__same_object_each_call_and_seeded_apart(rules: Rules) -> None:
     env = smear_env.aec.env(rules)

@@ -1,4 +1,4 @@
-"""The fast update against the slow one of `tests/reference/ppo.py`, on a rollout of the real game."""
+"""The fast update against the slow one of `tests/update_reference.py`, on a rollout of the real game."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from smear_env import PRESETS
-from tests.reference import ppo as reference
+from tests import update_reference as reference
 
 pytest.importorskip("torch")
 

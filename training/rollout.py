@@ -103,7 +103,8 @@ def collect(
     """
     teams = env.teams
     for step in range(len(rollout.seat)):
-        seen = order_suits(shown.observation, shown.mask, env.rules)
+        places = (rollout.observation[step], rollout.mask[step])
+        seen = order_suits(shown.observation, shown.mask, env.rules, out=places)
         uniforms = noise.uniforms(len(shown.seat))
         actions, chosen = choose(network, seen.observation, seen.mask, uniforms[:, ACTION])
         _full_view(env, seen.order, rollout.state[step])
@@ -111,8 +112,6 @@ def collect(
         if auction_by_chance:
             actions = np.where(bidding, chance_calls(seen.mask, env, uniforms), actions)
         rollout.by_chance[step] = bidding
-        rollout.observation[step] = seen.observation
-        rollout.mask[step] = seen.mask
         rollout.seat[step] = shown.seat
         rollout.action[step] = actions
         rollout.log_probability[step] = chosen

@@ -19,14 +19,17 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 
 from smear_env._data import checkpoints_folder
+from smear_env._jit import announce_compilation
 from smear_env._typing import Float32Array, Int8Array, Int64Array
+from smear_env.agents.decision import choose, decide, evaluate, flatten
 from smear_env.layout import layout_hash, observation_layout, observation_scale, vector_size
 from smear_env.rules import PRESETS, Rules
-from smear_env.suits import order_suits, original_columns
+from smear_env.suits import suits_of
 
 FORMAT = "smear-policy/1"
 DESCRIPTION = "policy.json"
 NO_MASK = "no mask: a policy needs the mask of legal actions beside the observation"
+NO_ACTION = "a row of the mask allows no action: ask only the seat to act"
 
 _FIELDS: dict[str, type] = {
     "format": str,
@@ -178,14 +181,15 @@ class PolicyAgent:
         self.sample = sample
         weights = read_weights(folder, self.description)
         depth = len(self.description["network"]["hidden"])
-        self._layers = [
-            (np.ascontiguousarray(weights[f"{name}.weight"].T), weights[f"{name}.bias"])
+        layers = [
+            (weights[f"{name}.weight"].T, weights[f"{name}.bias"])
             for name in (*(f"trunk.{index}" for index in range(depth)), "policy")
         ]
-        self._rules = PRESETS[self.description["preset"]]
-        # The scale goes into the first layer, so that int8 observations are converted once and never multiplied.
-        scale = observation_scale(self._rules)
-        self._layers[0] = (self._layers[0][0] * scale[:, None], self._layers[0][1])
+        # The scale goes into the first layer, so that observations are never multiplied.
+        rules = PRESETS[self.description["preset"]]
+        layers[0] = (layers[0][0] * observation_scale(rules)[:, None], layers[0][1])
+        self._widths, self._weights = flatten(layers)
+        self._suits = suits_of(rules)
         self._generator = np.random.default_rng(0)
 
     def reset(self, rules: Rules, seat: int, seed: int) -> None:
@@ -210,47 +214,71 @@ class PolicyAgent:
 
         Raises ValueError for a missing mask, arrays of another shape, and a row without a legal action.
         """
-        observations, masks = self._checked(observations, masks)
-        seen = order_suits(observations, masks, self._rules)
-        x = seen.observation.astype(np.float32)
-        for weight, bias in self._layers[:-1]:
-            x = np.maximum(x @ weight + bias, 0)
-        logits = x @ self._layers[-1][0] + self._layers[-1][1]
-        logits = np.where(seen.mask != 0, logits, -np.inf)
+        logits = self._logits(observations, masks)
         top = logits.max(axis=-1, keepdims=True)
         if not np.all(np.isfinite(top)):
-            raise ValueError("a row of the mask allows no action: ask only the seat to act")
+            raise ValueError(NO_ACTION)
         weights: Float32Array = np.exp(logits - top)
         weights /= weights.sum(axis=-1, keepdims=True)
-        return original_columns(weights, seen.order, self._rules)
+        return weights
 
     def act_batch(self, observations: Int8Array, masks: Int8Array) -> Int64Array:
         """An action for each row, [B] int64."""
-        chances = self.probabilities(observations, masks)
-        if self.sample:
-            # The largest of p / Exp(1) falls on each action with its probability.
-            # NumPy draws an exact 0 once in ten million, and 0 / 0 would fall on an illegal action.
-            drawn = self._generator.standard_exponential(chances.shape, np.float32)
-            chances /= np.maximum(drawn, np.finfo(np.float32).tiny)
-        return np.argmax(chances, axis=-1)
+        logits = self._logits(observations, masks)
+        actions = np.empty(len(logits), np.int64)
+        choose(logits, self._draws(logits.shape), actions)
+        if np.any(actions < 0):
+            raise ValueError(NO_ACTION)
+        return actions
 
     def act(self, observation: Int8Array, mask: Int8Array) -> int:
         """An action for one observation [d] and mask [n]."""
         if mask is None:
             raise ValueError(NO_MASK)
-        return int(self.act_batch(np.asarray(observation)[None], np.asarray(mask)[None])[0])
+        if not (_is_plain(observation, self._suits.observation) and _is_plain(mask, self._suits.actions)):
+            observations, masks = self._checked(np.asarray(observation)[None], np.asarray(mask)[None])
+            observation, mask = observations[0], masks[0]
+        announce_compilation()
+        draws = self._draws(mask.shape)
+        action = decide(self._suits.table, observation, mask, self._widths, self._weights, draws)
+        if action < 0:
+            raise ValueError(NO_ACTION)
+        return int(action)
+
+    def _logits(self, observations: Int8Array, masks: Int8Array) -> Float32Array:
+        """[B, n] float32, minus infinity for what is not legal."""
+        observations, masks = self._checked(observations, masks)
+        logits = np.empty(masks.shape, np.float32)
+        announce_compilation()
+        evaluate(self._suits.table, observations, masks, self._widths, self._weights, logits)
+        return logits
+
+    def _draws(self, shape: tuple[int, ...]) -> Float32Array:
+        """What `choose` draws actions by, of width 0 for the most probable ones."""
+        if self.sample:
+            return self._generator.standard_exponential(shape, np.float32)
+        return np.empty((*shape[:-1], 0), np.float32)
 
     def _checked(self, observations: Any, masks: Any) -> tuple[Int8Array, Int8Array]:
         if masks is None:
             raise ValueError(NO_MASK)
         seen = np.ascontiguousarray(observations, np.int8)
+        if not seen.flags.writeable:
+            seen = seen.copy()  # for arrays that only may be read, kernels would be compiled once more
         legal = np.ascontiguousarray(np.asarray(masks) != 0, np.int8)
-        d, n = len(self._layers[0][0]), len(self._layers[-1][1])
+        d, n = self._suits.observation, self._suits.actions
         if seen.ndim != 2 or seen.shape[1] != d:
             raise ValueError(f"observations of shape {seen.shape}, expected [B, {d}]")
         if legal.shape != (len(seen), n):
             raise ValueError(f"masks of shape {legal.shape}, expected [{len(seen)}, {n}]")
         return seen, legal
+
+
+def _is_plain(array: Any, size: int) -> bool:
+    """Whether it is just what the kernel takes: [size] int8, contiguous and writeable."""
+    return (
+        type(array) is np.ndarray and array.shape == (size,) and array.dtype == np.int8 and array.flags.carray
+    )
 
 
 def load_policy(path_or_name: str | Path, *, sample: bool = False) -> PolicyAgent:

@@ -133,7 +133,6 @@ def clear_deal(t: RecordArray, s: RecordArray) -> None:
         s.trick[seat] = _EMPTY
         s.played[seat] = _EMPTY
         s.won[seat] = _EMPTY
-        s.bids[seat] = -1
         s.exchanged[seat] = 0
         s.card_points[seat] = 0
     for card in range(MAX_CARDS):
@@ -141,7 +140,9 @@ def clear_deal(t: RecordArray, s: RecordArray) -> None:
         s.discard_order[card] = 0
     s.stock_size = t.cards - t.players * t.hand_size
     s.stock_drawn = 0
+    s.said = _EMPTY
     s.voids = _EMPTY
+    s.captured = _EMPTY
     s.bid = 0
     s.bidder = -1
     s.trump = -1

@@ -37,7 +37,7 @@ STATE_DTYPE = np.dtype(
         ("trick_of", np.int8, (MAX_CARDS,)),  # trick in which a card was played, from 1; 0 not played
         ("discard_order", np.int8, (MAX_CARDS,)),  # a discarded card's place among its seat's, from 1; 0 none
         # Auction and exchange.
-        ("bids", np.int8, (SEATS,)),  # what a seat said: points, 0 pass, -1 not spoken
+        ("said", np.uint64),  # bit `seat * calls + call`: call 0 is pass, then the bids rising
         ("bid", np.int8),  # highest bid in points, 0 none
         ("bidder", np.int8),  # seat, -1 none
         ("trump", np.int8),  # suit, -1 not shown or named
@@ -53,6 +53,10 @@ STATE_DTYPE = np.dtype(
         ("best_card", np.int8),  # card that wins the trick so far, -1 none
         ("best_seat", np.int8),  # who played it, -1 none
         ("voids", np.uint64),  # bit `seat * suits + suit`: the seat has shown that it holds none of the suit
+        (
+            "captured",
+            np.uint64,
+        ),  # bit `team * scoring + point`: scoring trumps taken, in the order of the points
         ("card_points", np.int16, (TEAMS,)),  # taken in tricks by a team
         # Match.
         ("scores", np.int32, (TEAMS,)),  # points

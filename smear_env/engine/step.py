@@ -11,8 +11,8 @@ from smear_env._jit import inline_kernel, kernel
 from smear_env._typing import RecordArray
 from smear_env.cards import bit, count
 from smear_env.engine.deal import draw_from_stock
-from smear_env.engine.scoring import finish_deal, pass_out, points_in
-from smear_env.engine.seats import seat_after
+from smear_env.engine.scoring import finish_deal, pass_out, points_in, scoring_trumps
+from smear_env.engine.seats import calls, seat_after
 from smear_env.engine.state import BID, DISCARD, EXCHANGE, NAME, PLAY
 
 _NONE = np.uint64(0)
@@ -37,10 +37,9 @@ def step(t: RecordArray, s: RecordArray, action: int) -> None:
 def call_bid(t: RecordArray, s: RecordArray, call: int) -> None:
     """A pass (call 0) or a bid; the auction ends at the dealer or on the highest bid."""
     seat = s.turn
-    s.bids[seat] = 0
+    s.said |= bit(seat * calls(t) + call)
     if call > 0:
         s.bid = t.min_bid + call - 1
-        s.bids[seat] = s.bid
         s.bidder = seat
     if seat != s.dealer and s.bid < t.max_bid:
         s.turn = seat_after(t, seat, 1)
@@ -159,6 +158,7 @@ def finish_trick(t: RecordArray, s: RecordArray) -> None:
         s.played[seat] |= s.trick[seat]
         s.trick[seat] = _NONE
     s.won[team] |= cards
+    s.captured |= scoring_trumps(t, s.trump, cards) << np.uint64(team * (t.points - 1))
     s.card_points[team] += points_in(t, cards)
     s.leader = s.best_seat
     s.turn = s.best_seat

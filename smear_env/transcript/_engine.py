@@ -6,25 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from smear_env._jit import announce_compilation, kernel
+from smear_env._jit import announce_compilation
 from smear_env._typing import Int8Array, RecordArray
 from smear_env.batch import REWARD_NONE
-from smear_env.engine.deal import DRAWN, set_cards
-from smear_env.engine.state import OVER, SEATS, STATE_DTYPE, new_states
-from smear_env.engine.tables import compile_tables
-from smear_env.layout import observation_layout, offsets, vector_size
-from smear_env.match import STATE, TABLES, Bytes, act, as_bytes, begin, show
+from smear_env.engine.deal import DRAWN
+from smear_env.engine.state import OVER, SEATS
+from smear_env.layout import observation_layout, vector_size
+from smear_env.match import act, begin, deal_given, new_match, show, states
 from smear_env.rules import Rules
 from smear_env.table_view import deal_result
 
 MOST_DEALS = 2**31 - 1
 """Largest limit on deals that a state can hold; a match with this limit is never cut off."""
-
-
-@kernel
-def deal_given(tables: Bytes, state: Bytes, order: Int8Array) -> None:
-    """Begin the deal anew with the cards of `order`, [cards] int8."""
-    set_cards(tables.view(TABLES)[0], state.view(STATE)[0], order)
 
 
 class EngineMatch:
@@ -47,18 +40,12 @@ class EngineMatch:
         """[n] int8, legal actions of the seat to act; all 0 after the end."""
         self.observation: Int8Array = np.zeros(vector_size(observation_layout(rules)), np.int8)
         """[d] int8, what the seat to act sees. Both arrays are written anew by each action."""
-        self._state = as_bytes(new_states(1))
-        self.fields: Any = self._state.view(STATE_DTYPE)
+        self._match = new_match(rules)
+        self.fields: Any = states(self._match)
         """The match, [1] array of `smear_env.engine.state.STATE_DTYPE`: `fields["turn"][0]`."""
-        self._tables = as_bytes(compile_tables(rules))
-        self._at = as_bytes(offsets(rules))
-        self._reward = np.zeros(rules.teams, np.float32)
         self.fields["max_deals"] = max_deals
         first = DRAWN if dealer is None else dealer
-        begin(
-            *(self._tables, self._state, np.uint64(seed), game, first),
-            *(np.zeros(SEATS, np.int64), np.zeros(0, np.int8)),
-        )
+        begin(self._match, np.uint64(seed), game, first, np.zeros(SEATS, np.int64), np.zeros(0, np.int8))
         self._show()
 
     @property
@@ -89,12 +76,12 @@ class EngineMatch:
 
     def set_cards(self, order: list[int]) -> None:
         """Begin the deal anew with given card ids: each seat's hand in turn, then the stock from its top."""
-        deal_given(self._tables, self._state, np.array(order, np.int8))
+        deal_given(self._match, np.array(order, np.int8))
         self._show()
 
     def act(self, action: int) -> None:
         """Apply a legal action id."""
-        act(self._tables, self._state, action, REWARD_NONE, self._reward)
+        act(self._match, action, REWARD_NONE)
         self._show()
 
     def legal_names(self) -> list[str]:
@@ -103,7 +90,7 @@ class EngineMatch:
 
     def copy_states(self) -> RecordArray:
         """The match as it stands, [1] record array of its own memory."""
-        return self._state.copy().view(STATE_DTYPE).view(np.recarray)
+        return self.fields.copy().view(np.recarray)
 
     def cards(self) -> dict[str, Any]:
         """`dealer`, `hands` and `stock` of a transcript, just after the deal."""
@@ -124,4 +111,4 @@ class EngineMatch:
         if self.over:
             self.mask[:] = 0
             return
-        show(self._tables, self._state, self.turn, self._at, self.observation, self.mask)
+        show(self._match, self.turn, self.observation, self.mask)

@@ -1,0 +1,303 @@
+"""Training end to end: our trainer against the torch limit, against MaskablePPO, and on two processes.
+
+    python -m benchmarks.training [--repetitions 5] [--seconds 3] [--only SUBSTRING ...] [--json PATH]
+
+A rate is decisions trained on per second of wall time: played, learnt from in every epoch, counted and measured as in
+`python -m training.ppo`. One thread for each process. The torch limit is what the same network costs in forward passes
+(playing) and forward and backward passes (learning) on random tensors, for the same decisions, minibatches and epochs:
+no game, no sampling, no loss, no optimiser.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import tyro
+
+from benchmarks.contestants import Contestant, Measure, row_name, selected
+from benchmarks.loops import repeated
+from benchmarks.report import (
+    Promise,
+    console,
+    judge,
+    machine_facts,
+    machine_line,
+    rates_table,
+    ratio_table,
+    row_record,
+    spread,
+    write_json,
+)
+from benchmarks.workers import alternate
+
+WHO, SB3 = "smear_env", "MaskablePPO"
+GAMES = ("four_point", "schmier")
+TRAINER, LIMIT = "trainer", "torch limit"
+ONE_RANK, TWO_RANKS = "trainer, 1 process", "trainer, 2 processes"
+UNIT = "decisions/s"
+TITLE = "decisions trained on per second of wall time, one thread a process"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How often and in what parts a batch of decisions is learnt from; networks are of two layers of 256."""
+
+    name: str
+    environments: int  # of MaskablePPO
+    steps: int  # of each between two updates
+    minibatch: int
+    epochs: int
+
+
+RECIPES = (
+    Recipe("tuned", environments=32, steps=256, minibatch=1024, epochs=4),
+    Recipe("defaults", environments=8, steps=256, minibatch=64, epochs=10),
+)
+
+
+def recipe_way(recipe: Recipe) -> str:
+    """Name of the row of a recipe, ours or theirs."""
+    return f"{recipe.name}: minibatch {recipe.minibatch}, {recipe.epochs} epochs"
+
+
+@dataclass(frozen=True)
+class Options:
+    """Raises `ValueError` naming the field where a value makes no sense."""
+
+    repetitions: int = 5
+    """Rounds over all contestants; medians are taken over them."""
+    seconds: float = 3.0
+    """Least wall time of one measurement; an update that has begun is finished."""
+    only: tuple[str, ...] = ()
+    """Measure only rows whose name holds one of these substrings."""
+    json: str = ""
+    """Also write everything to this file."""
+
+    def __post_init__(self) -> None:
+        if self.repetitions < 1:
+            raise ValueError(f"repetitions={self.repetitions} must be at least 1")
+        if self.seconds <= 0:
+            raise ValueError(f"seconds={self.seconds} must be positive")
+
+
+def contestants() -> list[Contestant]:
+    """Everything that is measured."""
+    ours = partial(Contestant, package="smear-env")
+    return [
+        *(
+            ours(WHO, rules, (way,), partial(make, rules))
+            for rules in GAMES
+            for way, make in ((TRAINER, committed), (LIMIT, torch_limit))
+        ),
+        *(ours(WHO, "four_point", (recipe_way(one),), partial(recipe, one)) for one in RECIPES),
+        *(
+            Contestant(SB3, "four_point", (recipe_way(one),), partial(maskable_ppo, one), "sb3-contrib")
+            for one in RECIPES
+        ),
+        *(
+            ours(WHO, "four_point", (way,), partial(ranks, processes), cores=2)
+            for processes, way in ((1, ONE_RANK), (2, TWO_RANKS))
+        ),
+    ]
+
+
+def promises() -> list[Promise]:
+    """What the project says of its trainer."""
+    tuned, defaults = map(recipe_way, RECIPES)
+
+    def row(way: str, who: str = WHO, rules: str = "four_point") -> str:
+        return row_name(who, rules, way)
+
+    return [
+        *(Promise(row(TRAINER, rules=rules), row(LIMIT, rules=rules), 0.6) for rules in GAMES),
+        Promise(row(tuned), row(tuned, SB3), 2),
+        Promise(row(defaults), row(defaults, SB3), 5),
+        Promise(row(TWO_RANKS), row(ONE_RANK), 1.6),
+    ]
+
+
+def training(**changed: Any) -> Measure:
+    """Updates of a configuration, the committed one of its game but for what is changed."""
+    from smear_env import configs_folder
+    from training.config import load_config
+    from training.metrics import DealCounts
+    from training.ppo import Trainer
+
+    default = load_config(configs_folder() / f"{changed.get('rules', 'four_point')}.toml")
+    trainer = Trainer(replaced(default, **changed))
+
+    def play() -> int:
+        counts = DealCounts(trainer.config.rules, trainer.free)
+        metrics = trainer.iterate(counts)
+        assert metrics
+        assert counts.scalars()
+        return trainer.batch
+
+    return repeated(play)
+
+
+def replaced(config: Any, **changed: Any) -> Any:
+    """The configuration with other values."""
+    from dataclasses import replace
+
+    return replace(config, **changed)
+
+
+def committed(rules: str) -> Measure:
+    """The committed configuration of a game."""
+    return training(rules=rules)
+
+
+def recipe(one: Recipe) -> Measure:
+    """Our trainer with minibatches and epochs of a recipe, as many decisions an update, all calls its own."""
+    steps = 32
+    games = one.environments * one.steps // steps
+    return training(
+        games=games, steps=steps, minibatch=one.minibatch, epochs=one.epochs, auction_by_chance=0.0
+    )
+
+
+def torch_limit(rules: str) -> Measure:
+    """Forward and backward passes of the committed network on random tensors, as many as an update has."""
+    import torch
+
+    from smear_env import configs_folder
+    from training.config import load_config
+    from training.ppo import Trainer
+
+    config = load_config(configs_folder() / f"{rules}.toml")
+    network = Trainer(replaced(config, games=config.minibatch, steps=1)).network
+    generator = torch.Generator().manual_seed(0)
+
+    def flags(rows: int, width: int) -> torch.Tensor:
+        return torch.randint(0, 2, (rows, width), generator=generator, dtype=torch.int8)
+
+    seen, full = (flags(config.games, len(scale)) for scale in (network.scale, network.critic_scale))
+    mask = torch.ones(config.games, network.policy.out_features, dtype=torch.int8)
+    part = slice(0, config.minibatch)
+
+    def play() -> int:
+        with torch.inference_mode():
+            for _ in range(config.steps + 1):
+                network(seen, mask)
+                network.values(full)
+        for _ in range(config.epochs * (config.batch // config.minibatch)):
+            outputs = network(seen[part], mask[part]).sum() + network.values(full[part]).square().sum()
+            network.zero_grad(set_to_none=True)
+            outputs.backward()
+        return config.batch
+
+    return repeated(play)
+
+
+def maskable_ppo(one: Recipe) -> Measure:
+    """sb3-contrib's MaskablePPO on our Gymnasium shell, one learner among random players in each environment."""
+    import gymnasium
+    import torch
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3.common.vec_env import DummyVecEnv
+
+    from smear_env.single import ENV_ID
+
+    torch.set_num_threads(1)
+
+    def make() -> gymnasium.Env[Any, Any]:
+        return gymnasium.make(ENV_ID, rules="four_point", partner="random", opponents="random")
+
+    model = MaskablePPO(
+        "MlpPolicy",
+        DummyVecEnv([make] * one.environments),
+        n_steps=one.steps,
+        batch_size=one.minibatch,
+        n_epochs=one.epochs,
+        policy_kwargs={"net_arch": [256, 256], "activation_fn": torch.nn.ReLU},
+        device="cpu",
+    )
+    batch = one.environments * one.steps
+
+    def play() -> int:
+        model.learn(batch, reset_num_timesteps=False)
+        return batch
+
+    return repeated(play)
+
+
+def ranks(processes: int) -> Measure:
+    """The committed configuration in processes of their own, `torchrun` starting them, each with all its games."""
+    root = Path(__file__).resolve().parent.parent
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node"]
+
+    def measure(seconds: float) -> tuple[float]:
+        done = subprocess.run(
+            [*command, str(processes), "-m", "benchmarks.training", "rank", str(seconds)],
+            cwd=root,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        return (float(done.stdout.split()[-1]),)
+
+    return measure
+
+
+def run_rank(seconds: float) -> None:
+    """One process of `ranks`: train for so long after a first update; the first process prints the rate of all."""
+    from smear_env import configs_folder
+    from training.config import TrainConfig, load_config
+    from training.metrics import DealCounts
+    from training.peers import joined
+    from training.ppo import Trainer
+
+    config: TrainConfig = load_config(configs_folder() / "four_point.toml")
+    with joined(config.device) as (peers, device):
+        trainer = Trainer(config, peers, device)
+        trainer.iterate(DealCounts(config.rules, trainer.free))
+        began, first = time.perf_counter(), trainer.decisions
+        while not peers.any(time.perf_counter() - began >= seconds):
+            trainer.iterate(DealCounts(config.rules, trainer.free))
+        if peers.is_first:
+            print((trainer.decisions - first) / (time.perf_counter() - began))
+
+
+def run(options: Options) -> dict[str, Any]:
+    """Measure, print the tables, and return everything as plain values."""
+    measured = selected(contestants(), options.only)
+    facts = machine_facts(["sb3-contrib"])
+    results = alternate(measured, options.repetitions, options.seconds, options.seconds / 10)
+    rates = results.by_row()
+    verdicts = [judge(promise, rates) for promise in promises() if promise.above in rates]
+    out = console()
+    out.print(machine_line(facts))
+    out.print(rates_table(TITLE, measured, results, rates))
+    out.print(ratio_table(verdicts))
+    return {
+        "machine": facts,
+        "options": asdict(options),
+        "rows": [
+            row_record(one, row, UNIT, results.failures.get(one, ""))
+            | ({"figures": rates[row]} | asdict(spread(rates[row])) if row in rates else {})
+            for one in measured
+            for row in one.rows
+        ],
+        "ratios": [asdict(verdict) for verdict in verdicts],
+    }
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure by flags, print, and write the JSON that they ask for."""
+    if arguments[:1] == ["rank"]:
+        run_rank(float(arguments[1]))
+        return
+    options = tyro.cli(Options, prog="python -m benchmarks.training", args=list(arguments))
+    write_json(options.json, run(options))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
