@@ -6,9 +6,10 @@ Whatever is summed here is exact for any number of processes: one process that p
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 import torch.distributed as dist
@@ -23,6 +24,9 @@ class Peers:
     size: int = 1
     device: str = "cpu"
     """Of the tensors that are exchanged: gloo moves those on the CPU, nccl those on a GPU."""
+    sent: deque[Tensor] = field(default_factory=lambda: deque(maxlen=8), repr=False)
+    """The last tensors exchanged. Gloo's threads let go of theirs late, and must not be the last to hold one when the
+    interpreter is about to end."""
 
     @property
     def is_first(self) -> bool:
@@ -34,6 +38,7 @@ class Peers:
         if self.size == 1:
             return tensor
         total = tensor.detach().to(self.device, copy=True)
+        self.sent.append(total)
         dist.all_reduce(total)
         return total.to(tensor.device)
 
@@ -46,7 +51,9 @@ class Peers:
         if self.size == 1:
             return tensor
         parts = [torch.empty_like(tensor, device=self.device) for _ in range(self.size)]
-        dist.all_gather(parts, tensor.to(self.device))
+        own = tensor.to(self.device)
+        self.sent.extend((own, *parts))
+        dist.all_gather(parts, own)
         return torch.cat(parts).to(tensor.device)
 
     def own(self, tensor: Tensor) -> Tensor:
@@ -81,7 +88,9 @@ def joined(device: str) -> Iterator[tuple[Peers, str]]:
     if on_gpu:
         torch.cuda.set_device(device)
     dist.init_process_group("nccl" if on_gpu else "gloo")
+    peers = Peers(dist.get_rank(), dist.get_world_size(), device)
     try:
-        yield Peers(dist.get_rank(), dist.get_world_size(), device), device
+        yield peers, device
+        dist.barrier()
     finally:
         dist.destroy_process_group()
