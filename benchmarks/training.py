@@ -10,6 +10,7 @@ no game, no sampling, no loss, no optimiser.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -35,7 +36,7 @@ from benchmarks.report import (
     spread,
     write_json,
 )
-from benchmarks.workers import alternate
+from benchmarks.workers import allowed_cores, alternate
 
 WHO, SB3 = "smear_env", "MaskablePPO"
 GAMES = ("four_point", "schmier")
@@ -248,13 +249,16 @@ def ranks(processes: int) -> Measure:
 
 
 def run_rank(seconds: float) -> None:
-    """One process of `ranks`: train for so long after a first update; the first process prints the rate of all."""
+    """One process of `ranks`, on a core of its own: train so long after a first update; the first prints the rate."""
     from smear_env import configs_folder
     from training.config import TrainConfig, load_config
     from training.metrics import DealCounts
     from training.peers import joined
     from training.ppo import Trainer
 
+    cores = allowed_cores()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {cores[int(os.environ["LOCAL_RANK"]) % len(cores)]})
     config: TrainConfig = load_config(configs_folder() / "four_point.toml")
     with joined(config.device) as (peers, device):
         trainer = Trainer(config, peers, device)

@@ -5,11 +5,13 @@ Whatever is summed here is exact for any number of processes: one process that p
 
 from __future__ import annotations
 
+import importlib
 import os
-from collections import deque
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -24,9 +26,6 @@ class Peers:
     size: int = 1
     device: str = "cpu"
     """Of the tensors that are exchanged: gloo moves those on the CPU, nccl those on a GPU."""
-    sent: deque[Tensor] = field(default_factory=lambda: deque(maxlen=8), repr=False)
-    """The last tensors exchanged. Gloo's threads let go of theirs late, and must not be the last to hold one when the
-    interpreter is about to end."""
 
     @property
     def is_first(self) -> bool:
@@ -38,7 +37,6 @@ class Peers:
         if self.size == 1:
             return tensor
         total = tensor.detach().to(self.device, copy=True)
-        self.sent.append(total)
         dist.all_reduce(total)
         return total.to(tensor.device)
 
@@ -52,7 +50,6 @@ class Peers:
             return tensor
         parts = [torch.empty_like(tensor, device=self.device) for _ in range(self.size)]
         own = tensor.to(self.device)
-        self.sent.extend((own, *parts))
         dist.all_gather(parts, own)
         return torch.cat(parts).to(tensor.device)
 
@@ -60,17 +57,82 @@ class Peers:
         """This process's part of what `gather` put together."""
         return tensor.chunk(self.size)[self.rank]
 
-    def sum_gradients(self, network: nn.Module) -> None:
-        """Replace each gradient by its sum over all processes, in one exchange."""
-        if self.size == 1:
-            return
-        gradients = [part.grad for part in network.parameters() if part.grad is not None]
-        total = self.sum(torch.cat([gradient.flatten() for gradient in gradients]))
-        for gradient, part in zip(gradients, total.split([one.numel() for one in gradients]), strict=True):
-            gradient.copy_(part.view_as(gradient))
+    def wait(self) -> None:
+        """Until every process has come here."""
+        self.sum(torch.zeros(1))
+
+    def same_memory(self, size: int) -> Tensor | None:
+        """[size] float32 that all processes see, or None where they are on several machines or on GPUs."""
+        if self.device != "cpu" or os.environ.get("LOCAL_WORLD_SIZE") != str(self.size):
+            return None
+        made: list[str | None] = [None]
+        if self.is_first:
+            handle, made[0] = tempfile.mkstemp(prefix="smear-gradients-", dir=_memory_folder())
+            os.truncate(handle, size * torch.float32.itemsize)
+            os.close(handle)
+        dist.broadcast_object_list(made)
+        (path,) = made
+        assert path is not None
+        memory = torch.from_file(path, shared=True, size=size)
+        self.wait()
+        if self.is_first:
+            Path(path).unlink()  # the memory stays for those that have it open
+        return memory
+
+
+def _memory_folder() -> str | None:
+    """Where files are memory and nothing else, if there is such a place."""
+    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 no name is guessed in it
 
 
 ALONE = Peers()
+
+
+class Gradients:
+    """The gradients of a network, summed over all processes. Alone, they are left as they are.
+
+    Each process lets its gradients grow in memory that all see, and adds up those of all, in the order of the ranks.
+    Two places are used in turn: who is ahead waits for the others once a step, and never writes where one still
+    reads. Over sockets the same takes several times as long, and is left for processes on several machines.
+    """
+
+    def __init__(self, peers: Peers, network: nn.Module) -> None:
+        self._peers = peers
+        self._parameters = list(network.parameters())
+        self._turn = 0
+        if peers.size == 1:
+            return
+        size = sum(part.numel() for part in self._parameters)
+        memory = peers.same_memory(2 * peers.size * size)
+        self._places = None if memory is None else memory.view(2, peers.size, size)
+        self._total = torch.zeros(size, device=self._parameters[0].device)
+
+    def clear(self) -> None:
+        """Forget the gradients of the step before."""
+        if self._peers.size == 1:
+            for part in self._parameters:
+                part.grad = None
+            return
+        self._turn = 1 - self._turn
+        own = self._total if self._places is None else self._places[self._turn, self._peers.rank]
+        self._point_to(own.zero_())
+
+    def add_up(self) -> None:
+        """Replace each gradient by its sum over all processes."""
+        if self._peers.size == 1:
+            return
+        if self._places is None:
+            self._total.copy_(self._peers.sum(self._total))
+            return
+        self._peers.wait()
+        torch.sum(self._places[self._turn], dim=0, out=self._total)
+        self._point_to(self._total)
+
+    def _point_to(self, whole: Tensor) -> None:
+        """Make every gradient a view of its part of one tensor."""
+        parts = whole.split([part.numel() for part in self._parameters])
+        for parameter, part in zip(self._parameters, parts, strict=True):
+            parameter.grad = part.view_as(parameter)
 
 
 @contextmanager
@@ -87,10 +149,12 @@ def joined(device: str) -> Iterator[tuple[Peers, str]]:
         device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
     if on_gpu:
         torch.cuda.set_device(device)
+    # This module keeps the group that it finds at its import, which Adam would bring about: then the group's threads
+    # outlive it, and one that outlives the interpreter aborts the process.
+    importlib.import_module("torch.distributed.nn")
     dist.init_process_group("nccl" if on_gpu else "gloo")
     peers = Peers(dist.get_rank(), dist.get_world_size(), device)
     try:
         yield peers, device
-        dist.barrier()
     finally:
         dist.destroy_process_group()

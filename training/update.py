@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from training.arrays import Float64Array, Int64Array
 from training.network import Network
-from training.peers import ALONE, Peers
+from training.peers import ALONE, Gradients, Peers
 from training.rollout import Rollout
 
 
@@ -130,6 +130,7 @@ def update(
         rows for order in orders for rows in torch.from_numpy(order)[:whole].split(settings.minibatch)
     ]
     own = peers.sum(torch.tensor([int((~by_chance)[rows].sum()) for rows in minibatches]))
+    gradients = Gradients(peers, network)
     totals = torch.zeros(len(_METRICS), device=device)
     for rows, chosen_by_policy in zip(minibatches, own.tolist(), strict=True):
         terms = losses(
@@ -139,9 +140,9 @@ def update(
             settings=settings,
             counts=Counts(peers.size * settings.minibatch, chosen_by_policy),
         )
-        optimizer.zero_grad(set_to_none=True)
+        gradients.clear()
         terms.total.backward()
-        peers.sum_gradients(network)
+        gradients.add_up()
         norm = nn.utils.clip_grad_norm_(network.parameters(), settings.max_gradient_norm)
         optimizer.step()
         parts = (terms.policy, terms.value, terms.entropy, terms.kl, terms.clipped, norm / peers.size)
