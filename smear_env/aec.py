@@ -34,10 +34,11 @@ from smear_env.match import (
     show_all,
 )
 from smear_env.render import TableView, to_image, to_text
+from smear_env.rewards import Reward, call_reward, reward_mode
 from smear_env.rules import Rules, make_rules
 from smear_env.start import read_start
 from smear_env.turns import Observation, OrderedEnv, Turns
-from smear_env.vector import Episode, Reward, call_reward, check_seed, is_integer, reward_mode
+from smear_env.vector import Episode, check_seed, is_integer
 
 Illegal = Literal["terminate", "raise"]
 

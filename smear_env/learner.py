@@ -20,8 +20,9 @@ from smear_env.agents.registry import AgentLike, make_agent
 from smear_env.engine.deal import draw_below, stream
 from smear_env.engine.step import step
 from smear_env.engine.tables import compile_tables
+from smear_env.rewards import Reward
 from smear_env.rules import Rules, make_rules
-from smear_env.vector import Episode, Reward, SelfPlayVectorEnv, VectorStep, check_seed, is_integer
+from smear_env.vector import Episode, SelfPlayVectorEnv, VectorStep, check_seed, is_integer
 
 Seat = int | Literal["drawn"]
 AgentsLike = AgentLike | Sequence[AgentLike]

@@ -22,8 +22,9 @@ from smear_env._typing import BoolArray, Float64Array, Int8Array, Int64Array
 from smear_env.errors import IllegalActionError
 from smear_env.layout import observation_layout, vector_size
 from smear_env.learner import AgentsLike, LearnerGames, LearnerStep, Seat
+from smear_env.rewards import Reward
 from smear_env.rules import Rules
-from smear_env.vector import Episode, Reward, check_seed
+from smear_env.vector import Episode, check_seed
 
 ENV_ID = "smear_env/SmearSingle-v0"
 AEC_ID = "smear_env/smear-v0"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -25,14 +25,10 @@ from smear_env.layout import (
     state_layout,
     vector_size,
 )
+from smear_env.rewards import Reward, RewardFunction, call_reward, reward_mode
 from smear_env.rules import MAX_SEATS, Rules, make_rules
 
 Episode = Literal["match", "deal"]
-RewardFunction = Callable[[Int64Array, Int64Array, int], Sequence[float]]
-"""Scores by team before and after a deal, and its dealer; returns one value for each team."""
-Reward = Literal["match", "points"] | RewardFunction
-
-_REWARD_MODES = {"match": batch.REWARD_MATCH, "points": batch.REWARD_POINTS}
 
 
 class VectorStep(NamedTuple):
@@ -50,30 +46,6 @@ class VectorStep(NamedTuple):
     """[N] bool, the episode ended with this action; the row already shows the next one."""
     truncated: BoolArray
     """[N] bool, the match was cut off at `max_deals`; likewise."""
-
-
-def reward_mode(reward: Reward) -> int:
-    """The kernels' number of a reward; a callable is computed outside them. ValueError otherwise."""
-    if callable(reward):
-        return batch.REWARD_NONE
-    for name, mode in _REWARD_MODES.items():
-        if reward == name:
-            return mode
-    raise ValueError(f"reward={reward!r} must be 'match', 'points' or a callable")
-
-
-def call_reward(reward: RewardFunction, before: Any, after: Any, dealer: int, teams: int) -> Float32Array:
-    """What a callable pays each team for a deal, [teams] float32; ValueError if it is not one value a team."""
-    values = reward(np.array(before[:teams], np.int64), np.array(after[:teams], np.int64), int(dealer))
-    try:
-        paid = np.asarray(values, np.float32)
-    except (TypeError, ValueError):
-        paid = np.empty(0, np.float32)
-    if paid.shape != (teams,) or not np.all(np.isfinite(paid)):
-        raise ValueError(
-            f"the reward callable returned {values!r}, not one finite value for each of {teams} teams"
-        )
-    return paid
 
 
 class SelfPlayVectorEnv:
@@ -410,4 +382,4 @@ def _rules_by_game(
     return np.array([row[make_rules(one)] for one in rules], np.int64), distinct
 
 
-__all__ = ["MAX_SEATS", "Episode", "Reward", "RewardFunction", "SelfPlayVectorEnv", "VectorStep"]
+__all__ = ["MAX_SEATS", "Episode", "SelfPlayVectorEnv", "VectorStep"]

@@ -10,8 +10,8 @@ import pytest
 
 from smear_env.aec import env as make_env
 from smear_env.aec import raw_env
+from smear_env.rewards import call_reward
 from smear_env.rules import Rules, make_rules
-from smear_env.vector import call_reward
 from tests.aec_helpers import (
     both_games,
     every_game,
