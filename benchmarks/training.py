@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,9 @@ from benchmarks.workers import allowed_cores, alternate
 WHO, SB3 = "smear_env", "MaskablePPO"
 GAMES = ("four_point", "schmier")
 TRAINER, LIMIT = "trainer", "torch limit"
+NETWORKS = ((128, 128), (256, 256, 256), (512, 512))
+"""Hidden layers of policy and critic to try beside the committed (256, 256)."""
+MANY_GAMES = 8192
 ONE_RANK, TWO_RANKS = "trainer, 1 process", "trainer, 2 processes"
 UNIT = "decisions/s"
 TITLE = "decisions trained on per second of wall time, one thread a process"
@@ -66,6 +69,11 @@ RECIPES = (
 def recipe_way(recipe: Recipe) -> str:
     """Name of the row of a recipe, ours or theirs."""
     return f"{recipe.name}: minibatch {recipe.minibatch}, {recipe.epochs} epochs"
+
+
+def network_way(hidden: tuple[int, ...]) -> str:
+    """Name of the row of a network."""
+    return f"trainer, {len(hidden)} x {hidden[0]}"
 
 
 @dataclass(frozen=True)
@@ -97,6 +105,16 @@ def contestants() -> list[Contestant]:
             for rules in GAMES
             for way, make in ((TRAINER, committed), (LIMIT, torch_limit))
         ),
+        *(
+            ours(
+                WHO,
+                "four_point",
+                (network_way(hidden),),
+                partial(updates, hidden=hidden, critic_hidden=hidden),
+            )
+            for hidden in NETWORKS
+        ),
+        ours(WHO, "four_point", (f"trainer, {MANY_GAMES} games",), partial(updates, games=MANY_GAMES)),
         *(ours(WHO, "four_point", (recipe_way(one),), partial(recipe, one)) for one in RECIPES),
         *(
             Contestant(SB3, "four_point", (recipe_way(one),), partial(maskable_ppo, one), "sb3-contrib")
@@ -124,57 +142,61 @@ def promises() -> list[Promise]:
     ]
 
 
-def training(**changed: Any) -> Measure:
-    """Updates of a configuration, the committed one of its game but for what is changed."""
+def committed_config(rules: str = "four_point", **changed: Any) -> Any:
+    """The committed configuration of a game, a `TrainConfig`, but for what is changed."""
     from smear_env import configs_folder
     from training.config import load_config
+
+    return replace(load_config(configs_folder() / f"{rules}.toml"), **changed)
+
+
+def updates(**changed: Any) -> Measure:
+    """Updates of a committed configuration, but for what is changed."""
     from training.metrics import DealCounts
     from training.ppo import Trainer
 
-    default = load_config(configs_folder() / f"{changed.get('rules', 'four_point')}.toml")
-    trainer = Trainer(replaced(default, **changed))
+    trainer = Trainer(committed_config(**changed))
 
     def play() -> int:
         counts = DealCounts(trainer.config.rules, trainer.free)
-        metrics = trainer.iterate(counts)
+        metrics = trainer.iterate(counts) | counts.scalars()
         assert metrics
-        assert counts.scalars()
         return trainer.batch
 
     return repeated(play)
 
 
-def replaced(config: Any, **changed: Any) -> Any:
-    """The configuration with other values."""
-    from dataclasses import replace
-
-    return replace(config, **changed)
-
-
 def committed(rules: str) -> Measure:
     """The committed configuration of a game."""
-    return training(rules=rules)
+    return updates(rules=rules)
+
+
+def recipe_fields(one: Recipe) -> dict[str, Any]:
+    """As many decisions an update as a recipe has, its minibatches and epochs, and all calls the policy's own."""
+    steps = 32
+    games = one.environments * one.steps // steps
+    return {
+        "games": games,
+        "steps": steps,
+        "minibatch": one.minibatch,
+        "epochs": one.epochs,
+        "auction_by_chance": 0.0,
+    }
 
 
 def recipe(one: Recipe) -> Measure:
-    """Our trainer with minibatches and epochs of a recipe, as many decisions an update, all calls its own."""
-    steps = 32
-    games = one.environments * one.steps // steps
-    return training(
-        games=games, steps=steps, minibatch=one.minibatch, epochs=one.epochs, auction_by_chance=0.0
-    )
+    """Our trainer by a recipe."""
+    return updates(**recipe_fields(one))
 
 
 def torch_limit(rules: str) -> Measure:
     """Forward and backward passes of the committed network on random tensors, as many as an update has."""
     import torch
 
-    from smear_env import configs_folder
-    from training.config import load_config
     from training.ppo import Trainer
 
-    config = load_config(configs_folder() / f"{rules}.toml")
-    network = Trainer(replaced(config, games=config.minibatch, steps=1)).network
+    config = committed_config(rules)
+    network = Trainer(replace(config, games=config.minibatch, steps=1)).network
     generator = torch.Generator().manual_seed(0)
 
     def flags(rows: int, width: int) -> torch.Tensor:
@@ -250,8 +272,6 @@ def ranks(processes: int) -> Measure:
 
 def run_rank(seconds: float) -> None:
     """One process of `ranks`, on a core of its own: train so long after a first update; the first prints the rate."""
-    from smear_env import configs_folder
-    from training.config import TrainConfig, load_config
     from training.metrics import DealCounts
     from training.peers import joined
     from training.ppo import Trainer
@@ -259,7 +279,7 @@ def run_rank(seconds: float) -> None:
     cores = allowed_cores()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {cores[int(os.environ["LOCAL_RANK"]) % len(cores)]})
-    config: TrainConfig = load_config(configs_folder() / "four_point.toml")
+    config = committed_config()
     with joined(config.device) as (peers, device):
         trainer = Trainer(config, peers, device)
         trainer.iterate(DealCounts(config.rules, trainer.free))
