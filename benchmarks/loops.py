@@ -28,15 +28,20 @@ def repeated(play: Callable[[], int]) -> Measure:
 
 
 def uniform_choice(mask: npt.NDArray[np.int8], generator: np.random.Generator) -> npt.NDArray[np.int64]:
-    """A legal action of each row, all equally likely: [N, n] int8 to [N] int64; every row has one, none over 127.
+    """A legal action of each row, all equally likely: [N, n] int8, n at most 64, to [N] int64; every row has one.
 
-    The quickest of nine ways tried: all legal entries in a row, and a random place in each row's part of them.
+    Each row becomes a word, whose lowest bits are dropped until the chosen one is the lowest. Ways that go through the
+    entries mispredict at every row, since no two are alike.
     """
-    legal = np.flatnonzero(mask.view(np.bool_))
-    counts = np.einsum("ij->i", mask).astype(np.int64)
-    ends = np.cumsum(counts)
-    chosen = legal[ends - 1 - (generator.random(len(mask)) * counts).astype(np.int64)]
-    return chosen - np.arange(0, mask.size, mask.shape[1])
+    packed = np.packbits(mask.view(np.bool_), axis=1, bitorder="little")
+    words = np.zeros((len(mask), 8), np.uint8)
+    words[:, : packed.shape[1]] = packed
+    legal = words.view(np.uint64)[:, 0]
+    skipped = (generator.random(len(mask)) * np.bitwise_count(legal)).astype(np.int8)
+    one = np.uint64(1)
+    for dropped in range(int(skipped.max())):
+        legal = np.where(skipped > dropped, legal & (legal - one), legal)
+    return np.bitwise_count((legal & (~legal + one)) - one).astype(np.int64)
 
 
 def aec_games(env: Any) -> Measure:

@@ -44,7 +44,8 @@ TRAINER, LIMIT = "trainer", "torch limit"
 NETWORKS = ((128, 128), (256, 256, 256), (512, 512))
 """Hidden layers of policy and critic to try beside the committed (256, 256)."""
 MANY_GAMES = 8192
-ONE_RANK, TWO_RANKS = "trainer, 1 process", "trainer, 2 processes"
+RANK_MINIBATCHES = (1024, 4096)
+"""Decisions of a process in a gradient step: the committed configuration's, and fewer exchanges for as much work."""
 UNIT = "decisions/s"
 TITLE = "decisions trained on per second of wall time, one thread a process"
 
@@ -66,9 +67,18 @@ RECIPES = (
 )
 
 
+LARGE_PARTS = "defaults' batch of 2048 and 10 epochs in minibatches of 1024"
+"""Our way to learn as often from as much: a minibatch of 64 leaves a processor idle."""
+
+
 def recipe_way(recipe: Recipe) -> str:
     """Name of the row of a recipe, ours or theirs."""
     return f"{recipe.name}: minibatch {recipe.minibatch}, {recipe.epochs} epochs"
+
+
+def ranks_way(processes: int, minibatch: int) -> str:
+    """Name of the row of some processes."""
+    return f"trainer, {processes} process{'es' if processes > 1 else ''}, minibatch {minibatch}"
 
 
 def network_way(hidden: tuple[int, ...]) -> str:
@@ -116,13 +126,15 @@ def contestants() -> list[Contestant]:
         ),
         ours(WHO, "four_point", (f"trainer, {MANY_GAMES} games",), partial(updates, games=MANY_GAMES)),
         *(ours(WHO, "four_point", (recipe_way(one),), partial(recipe, one)) for one in RECIPES),
+        ours(WHO, "four_point", (LARGE_PARTS,), partial(recipe, replace(RECIPES[-1], minibatch=1024))),
         *(
             Contestant(SB3, "four_point", (recipe_way(one),), partial(maskable_ppo, one), "sb3-contrib")
             for one in RECIPES
         ),
         *(
-            ours(WHO, "four_point", (way,), partial(ranks, processes), cores=2)
-            for processes, way in ((1, ONE_RANK), (2, TWO_RANKS))
+            ours(WHO, "four_point", (ranks_way(processes, size),), partial(ranks, processes, size), cores=2)
+            for size in RANK_MINIBATCHES
+            for processes in (1, 2)
         ),
     ]
 
@@ -138,7 +150,8 @@ def promises() -> list[Promise]:
         *(Promise(row(TRAINER, rules=rules), row(LIMIT, rules=rules), 0.6) for rules in GAMES),
         Promise(row(tuned), row(tuned, SB3), 2),
         Promise(row(defaults), row(defaults, SB3), 5),
-        Promise(row(TWO_RANKS), row(ONE_RANK), 1.6),
+        Promise(row(LARGE_PARTS), row(defaults, SB3), 5),
+        *(Promise(row(ranks_way(2, size)), row(ranks_way(1, size)), 1.6) for size in RANK_MINIBATCHES),
     ]
 
 
@@ -252,14 +265,14 @@ def maskable_ppo(one: Recipe) -> Measure:
     return repeated(play)
 
 
-def ranks(processes: int) -> Measure:
-    """The committed configuration in processes of their own, `torchrun` starting them, each with all its games."""
+def ranks(processes: int, minibatch: int) -> Measure:
+    """The committed configuration in processes that `torchrun` starts, each with all its games, a core for each."""
     root = Path(__file__).resolve().parent.parent
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node"]
 
     def measure(seconds: float) -> tuple[float]:
         done = subprocess.run(
-            [*command, str(processes), "-m", "benchmarks.training", "rank", str(seconds)],
+            [*command, str(processes), "-m", "benchmarks.training", "rank", str(seconds), str(minibatch)],
             cwd=root,
             check=True,
             capture_output=True,
@@ -270,7 +283,7 @@ def ranks(processes: int) -> Measure:
     return measure
 
 
-def run_rank(seconds: float) -> None:
+def run_rank(seconds: float, minibatch: int) -> None:
     """One process of `ranks`, on a core of its own: train so long after a first update; the first prints the rate."""
     from training.metrics import DealCounts
     from training.peers import joined
@@ -279,7 +292,7 @@ def run_rank(seconds: float) -> None:
     cores = allowed_cores()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {cores[int(os.environ["LOCAL_RANK"]) % len(cores)]})
-    config = committed_config()
+    config = committed_config(minibatch=minibatch)
     with joined(config.device) as (peers, device):
         trainer = Trainer(config, peers, device)
         trainer.iterate(DealCounts(config.rules, trainer.free))
@@ -317,7 +330,7 @@ def run(options: Options) -> dict[str, Any]:
 def main(arguments: Sequence[str]) -> None:
     """Measure by flags, print, and write the JSON that they ask for."""
     if arguments[:1] == ["rank"]:
-        run_rank(float(arguments[1]))
+        run_rank(float(arguments[1]), int(arguments[2]))
         return
     options = tyro.cli(Options, prog="python -m benchmarks.training", args=list(arguments))
     write_json(options.json, run(options))

@@ -6,7 +6,6 @@ import os
 import secrets
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -29,6 +28,14 @@ from smear_env.rewards import Reward, RewardFunction, call_reward, reward_mode
 from smear_env.rules import MAX_SEATS, Rules, make_rules
 
 Episode = Literal["match", "deal"]
+
+
+HEAD_START = 512
+"""Games that the calling thread steps beyond its share: about as many as it can while another thread is woken."""
+
+
+LEAST_SHARE = 512
+"""Fewer games are not worth another thread."""
 
 
 class VectorStep(NamedTuple):
@@ -71,7 +78,8 @@ class SelfPlayVectorEnv:
         first_game: game number of slot 0; slot `i` begins with game `first_game + i`.
         game_stride: how much later a slot's next game is; `num_games` if None. With both, several processes play
             parts of one larger env: process `r` of `k` has `first_game=r * num_games`, `game_stride=k * num_games`.
-        threads: the games are spread over so many threads; the results do not depend on it.
+        threads: the games are spread over so many threads where each has `LEAST_SHARE` of them; the results do not
+            depend on it.
         copy: hand out fresh arrays.
 
     Attributes:
@@ -264,21 +272,22 @@ class SelfPlayVectorEnv:
         return array.copy() if self._copy else array
 
     def _run(self, actions: Int64Array) -> None:
-        """Step every slot, the slots in equal ranges on the threads."""
+        """Step every slot, the slots in ranges on the threads."""
         shared = (
             *self._games_as_arrays(),
             *(actions, self._mode, self._skip_forced, self._view, self._out),
         )
-        if self._threads == 1:
+        share = max(0, self.num_games - HEAD_START) // self._threads
+        if self._threads == 1 or share < LEAST_SHARE:
             batch.step_games(*shared, 0, self.num_games)
             return
         pool = self._workers()
-        bounds = np.linspace(0, self.num_games, self._threads + 1).astype(int)
+        own = self.num_games - share * (self._threads - 1)
         others = [
-            pool.submit(batch.step_games, *shared, int(start), int(stop))
-            for start, stop in pairwise(bounds[1:])
+            pool.submit(batch.step_games, *shared, start, start + share)
+            for start in range(own, self.num_games, share)
         ]
-        batch.step_games(*shared, 0, int(bounds[1]))
+        batch.step_games(*shared, 0, own)
         for other in others:
             other.result()
 

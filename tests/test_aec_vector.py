@@ -65,6 +65,13 @@ def play_both(
     return ended
 
 
+@pytest.fixture(autouse=True)
+def every_thread_plays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few games are spread over threads too, which otherwise the calling thread steps alone."""
+    monkeypatch.setattr("smear_env.vector.HEAD_START", 0)
+    monkeypatch.setattr("smear_env.vector.LEAST_SHARE", 1)
+
+
 @every_game
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("episode", ["match", "deal"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -123,3 +125,45 @@ def test_normalised__by_the_policys_own_decisions() -> None:
     assert found[2] == pytest.approx(48)
     few = torch.tensor([4.0, 5.0])
     assert normalised(few, torch.tensor([True, False])) is few
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+@pytest.mark.integration
+def test_two_machines__learn_the_same_as_two_processes_of_one(tmp_path: Path) -> None:
+    # Each process is told that it is alone on its machine, so that gradients go over the network.
+    port = free_port()
+    command = [
+        sys.executable,
+        "-m",
+        "training.ppo",
+        "--run-dir",
+        str(tmp_path / "apart"),
+        *flags_of("four_point"),
+    ]
+    processes = [
+        subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={
+                **os.environ,
+                "MASTER_ADDR": "127.0.0.1",
+                "MASTER_PORT": str(port),
+                "RANK": str(rank),
+                "WORLD_SIZE": "2",
+                "LOCAL_RANK": "0",
+                "LOCAL_WORLD_SIZE": "1",
+            },
+        )
+        for rank in range(2)
+    ]
+    assert [process.wait(timeout=300) for process in processes] == [0, 0]
+    two_ranks(tmp_path / "together", *flags_of("four_point"))
+    apart, together = tensors(tmp_path / "apart"), tensors(tmp_path / "together")
+    for name, expected in together.items():
+        np.testing.assert_allclose(apart[name], expected, atol=1e-6, err_msg=name)

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import os
-import pickle
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -171,28 +166,7 @@ def test_callable_reward__must_give_one_value_a_team() -> None:
         env.step([env.rules.action_names.index("pass")])
 
 
-# ---------------------------------------------------------------- threads and copies
-
-
-@pytest.mark.parametrize("game", BOTH)
-def test_threads__change_nothing(game: str) -> None:
-    one, two = (SelfPlayVectorEnv(37, game, seed=8, max_deals=3, threads=threads) for threads in (1, 2))
-    first, second = one.reset(), two.reset()
-    assert_same(first, second)
-    rng = np.random.default_rng(5)
-    for _ in range(400):
-        actions = choose(first.mask, rng)
-        first, second = one.step(actions), two.step(actions)
-        assert_same(first, second)
-        assert_same((one.final_observation, one.final_state), (two.final_observation, two.final_state))
-    np.testing.assert_array_equal(one.state(), two.state())
-
-
-def test_threads__more_than_games() -> None:
-    env = SelfPlayVectorEnv(2, seed=8, threads=4)
-    shown = env.reset()
-    for _ in range(20):
-        shown = env.step(choose(shown.mask, np.random.default_rng(0)))
+# ---------------------------------------------------------------- copies
 
 
 @pytest.mark.parametrize("game", BOTH)
@@ -360,40 +334,6 @@ def test_state__relative_is_the_absolute_one_turned_to_the_seat_to_act(
         # What the preset knows at all was seen from every seat.
         assert len(met[name]) in {0, rules.players}, name
     assert {name for name in BY_SEAT if not met[name]} <= {"discarded", "exchanged", "taken"}
-
-
-# ---------------------------------------------------------------- copies and forks
-
-
-@pytest.mark.parametrize("game", BOTH)
-def test_copies__of_an_env_with_threads_go_on_alike(game: str) -> None:
-    env = SelfPlayVectorEnv(8, game, seed=2, threads=2)
-    shown = env.reset()
-    rng = np.random.default_rng(0)
-    for _ in range(10):
-        shown = env.step(choose(shown.mask, rng))
-    actions = choose(shown.mask, rng)
-    others = [pickle.loads(pickle.dumps(env)), copy.deepcopy(env)]
-    expected = copied(env.step(actions))
-    for other in others:
-        assert_same(copied(other.step(actions)), expected)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform does not fork")
-def test_threads__work_in_a_forked_process() -> None:
-    program = """
-import os, sys
-from smear_env import SelfPlayVectorEnv
-env = SelfPlayVectorEnv(4, seed=1, threads=2)
-shown = env.reset()
-child = os.fork()
-env.step(shown.mask.argmax(axis=1))
-if not child:
-    os._exit(0)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-"""
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], timeout=240, check=False)
-    assert done.returncode == 0
 
 
 @pytest.mark.parametrize("game", ["four_point", "schmier"])
