@@ -9,60 +9,34 @@ their names say). Rates are decisions per second of wall time, pinned to as many
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import tyro
 
 from benchmarks import ours, peers
-from benchmarks.contestants import row_name, selected
-from benchmarks.report import (
-    Promise,
-    console,
-    judge,
-    machine_facts,
-    machine_line,
-    rates_table,
-    ratio_table,
-    remark,
-    row_record,
-    spread,
-    write_json,
-)
-from benchmarks.workers import alternate
+from benchmarks.contestants import row_name
+from benchmarks.report import Promise, write_json
+from benchmarks.rounds import Rounds, measure_rates
 
-UNIT = "decisions/s"
 TITLE = (
     "decisions per second of wall time, with observation and mask; `rules alone` and `whole deals` without them,\n"
     "`step` inside the call alone, `step and choice` with NumPy choosing, learners' decisions alone for Gymnasium"
 )
-_WARM_UP = 0.2
-"""Share of a measurement's seconds that the round before the first takes."""
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Rounds):
     """Measure decisions per second in alternation; print medians, ranges and the promised ratios.
 
     Raises `ValueError` naming the field where a value makes no sense.
     """
 
-    repetitions: int = 5
-    """Rounds over all contestants; medians are taken over them."""
-    seconds: float = 1.0
-    """Wall time of one measurement."""
-    only: tuple[str, ...] = ()
-    """Measure only rows whose name holds one of these substrings, such as `four_point: step` or `OpenSpiel`."""
     threads: tuple[int, ...] = (1, 2)
     """Numbers of threads to measure `SelfPlayVectorEnv` with."""
-    json: str = ""
-    """Also write everything to this file."""
 
     def __post_init__(self) -> None:
-        if self.repetitions < 1:
-            raise ValueError(f"repetitions={self.repetitions} must be at least 1")
-        if self.seconds <= 0:
-            raise ValueError(f"seconds={self.seconds} must be positive")
+        super().__post_init__()
         if not self.threads or min(self.threads) < 1:
             raise ValueError(f"threads={self.threads} must be numbers from 1 on")
 
@@ -100,28 +74,8 @@ def promises() -> list[Promise]:
 
 def run(options: Options) -> dict[str, Any]:
     """Measure, print the tables, and return everything as plain values."""
-    contestants = selected([*ours.contestants(options.threads), *peers.contestants()], options.only)
-    facts = machine_facts([one.package for one in contestants])
-    results = alternate(contestants, options.repetitions, options.seconds, options.seconds * _WARM_UP)
-    rates = results.by_row()
-    rows = {row for one in contestants for row in one.rows}
-    verdicts = [judge(promise, rates) for promise in promises() if promise.above in rows]
-    out = console()
-    out.print(machine_line(facts))
-    out.print(rates_table(TITLE, contestants, results, rates))
-    if verdicts:
-        out.print(ratio_table(verdicts))
-    return {
-        "machine": facts,
-        "options": asdict(options),
-        "rows": [
-            row_record(one, row, UNIT, remark(one, results))
-            | ({"figures": rates[row]} | asdict(spread(rates[row])) if row in rates else {})
-            for one in contestants
-            for row in one.rows
-        ],
-        "ratios": [asdict(verdict) for verdict in verdicts],
-    }
+    contestants = [*ours.contestants(options.threads), *peers.contestants()]
+    return measure_rates(options, contestants, promises(), TITLE)
 
 
 def main(arguments: list[str]) -> None:

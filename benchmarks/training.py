@@ -15,28 +15,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import tyro
 
-from benchmarks.contestants import Contestant, Measure, row_name, selected
+from benchmarks.contestants import Contestant, Measure, row_name
 from benchmarks.loops import repeated
-from benchmarks.report import (
-    Promise,
-    console,
-    judge,
-    machine_facts,
-    machine_line,
-    rates_table,
-    ratio_table,
-    row_record,
-    spread,
-    write_json,
-)
-from benchmarks.workers import allowed_cores, alternate
+from benchmarks.report import Promise, write_json
+from benchmarks.rounds import Rounds, measure_rates
+from benchmarks.workers import allowed_cores
 
 WHO, SB3 = "smear_env", "MaskablePPO"
 GAMES = ("four_point", "schmier")
@@ -46,7 +36,6 @@ NETWORKS = ((128, 128), (256, 256, 256), (512, 512))
 MANY_GAMES = 8192
 RANK_MINIBATCHES = (1024, 4096)
 """Decisions of a process in a gradient step: the committed configuration's, and fewer exchanges for as much work."""
-UNIT = "decisions/s"
 TITLE = "decisions trained on per second of wall time, one thread a process"
 
 
@@ -87,23 +76,14 @@ def network_way(hidden: tuple[int, ...]) -> str:
 
 
 @dataclass(frozen=True)
-class Options:
-    """Raises `ValueError` naming the field where a value makes no sense."""
+class Options(Rounds):
+    """Measure decisions trained on per second in alternation; print medians, ranges and the promised ratios.
 
-    repetitions: int = 5
-    """Rounds over all contestants; medians are taken over them."""
+    Raises `ValueError` naming the field where a value makes no sense.
+    """
+
     seconds: float = 3.0
     """Least wall time of one measurement; an update that has begun is finished."""
-    only: tuple[str, ...] = ()
-    """Measure only rows whose name holds one of these substrings."""
-    json: str = ""
-    """Also write everything to this file."""
-
-    def __post_init__(self) -> None:
-        if self.repetitions < 1:
-            raise ValueError(f"repetitions={self.repetitions} must be at least 1")
-        if self.seconds <= 0:
-            raise ValueError(f"seconds={self.seconds} must be positive")
 
 
 def contestants() -> list[Contestant]:
@@ -305,26 +285,7 @@ def run_rank(seconds: float, minibatch: int) -> None:
 
 def run(options: Options) -> dict[str, Any]:
     """Measure, print the tables, and return everything as plain values."""
-    measured = selected(contestants(), options.only)
-    facts = machine_facts(["sb3-contrib"])
-    results = alternate(measured, options.repetitions, options.seconds, options.seconds / 10)
-    rates = results.by_row()
-    verdicts = [judge(promise, rates) for promise in promises() if promise.above in rates]
-    out = console()
-    out.print(machine_line(facts))
-    out.print(rates_table(TITLE, measured, results, rates))
-    out.print(ratio_table(verdicts))
-    return {
-        "machine": facts,
-        "options": asdict(options),
-        "rows": [
-            row_record(one, row, UNIT, results.failures.get(one, ""))
-            | ({"figures": rates[row]} | asdict(spread(rates[row])) if row in rates else {})
-            for one in measured
-            for row in one.rows
-        ],
-        "ratios": [asdict(verdict) for verdict in verdicts],
-    }
+    return measure_rates(options, contestants(), promises(), TITLE)
 
 
 def main(arguments: Sequence[str]) -> None:

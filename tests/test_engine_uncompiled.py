@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+from tests.uncompiled import assert_same_uncompiled
 
 PLAYED = """
 import numpy as np
@@ -23,14 +21,4 @@ for game in ("four_point", "schmier"):
 
 
 def test_engine__runs_uncompiled_with_the_same_results() -> None:
-    printed = [
-        subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", PLAYED],
-            env={**os.environ, "NUMBA_DISABLE_JIT": flag},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for flag in ("0", "1")
-    ]
-    assert printed[0] == printed[1] != ""
+    assert_same_uncompiled(PLAYED)

@@ -5,10 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import os
 import pickle
-import subprocess
-import sys
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -31,6 +28,7 @@ from smear_env import (
     order_suits,
     original_columns,
 )
+from tests.uncompiled import assert_same_uncompiled
 
 GAMES = ("four_point", "schmier", "mini")
 DEPTHS = ((12,), (40, 24), (256, 256, 256))
@@ -232,14 +230,4 @@ for sample in (False, True):
 
 def test_policy__is_the_same_uncompiled(tmp_path: Path) -> None:
     random_policy(tmp_path, "schmier", (12, 9))
-    printed = [
-        subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", DECIDED, str(tmp_path)],
-            env={**os.environ, "NUMBA_DISABLE_JIT": flag},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for flag in ("0", "1")
-    ]
-    assert printed[0] == printed[1] != ""
+    assert_same_uncompiled(DECIDED, str(tmp_path))

@@ -5,9 +5,6 @@ Renaming is done here a second time, column by column through the names of cards
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from functools import cache
 from itertools import permutations
@@ -30,6 +27,7 @@ from smear_env import (
     rename_suits,
     state_layout,
 )
+from tests.uncompiled import assert_same_uncompiled
 
 GAMES = pytest.mark.parametrize("preset", ["four_point", "schmier", "mini"])
 COLOURS = ({"C", "S"}, {"D", "H"})
@@ -334,14 +332,4 @@ for game in ("four_point", "schmier"):
 
 
 def test_order_suits__is_the_same_uncompiled() -> None:
-    printed = [
-        subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", ORDERED],
-            env={**os.environ, "NUMBA_DISABLE_JIT": flag},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for flag in ("0", "1")
-    ]
-    assert printed[0] == printed[1] != ""
+    assert_same_uncompiled(ORDERED)

@@ -64,13 +64,6 @@ def contains(cards: np.uint64, calls: np.uint64, deck: int, action: int) -> bool
 
 
 @inline_kernel
-def count_legal(t: RecordArray, s: RecordArray) -> int:
-    """How many actions the seat to act may choose from."""
-    cards, calls = legal_sets(t, s)
-    return count(cards) + count(calls)
-
-
-@inline_kernel
 def legal_bids(t: RecordArray, s: RecordArray) -> np.uint64:
     """Every bid above the highest so far, and pass unless the dealer must bid."""
     must_bid = t.all_pass == DEALER_BIDS and s.turn == s.dealer and s.bid == 0
