@@ -97,7 +97,7 @@ class Gradients:
     """
 
     def __init__(self, peers: Peers, network: nn.Module) -> None:
-        self._peers = peers
+        self.peers = peers
         self._parameters = list(network.parameters())
         self._turn = 0
         if peers.size == 1:
@@ -109,22 +109,22 @@ class Gradients:
 
     def clear(self) -> None:
         """Forget the gradients of the step before."""
-        if self._peers.size == 1:
+        if self.peers.size == 1:
             for part in self._parameters:
                 part.grad = None
             return
         self._turn = 1 - self._turn
-        own = self._total if self._places is None else self._places[self._turn, self._peers.rank]
+        own = self._total if self._places is None else self._places[self._turn, self.peers.rank]
         self._point_to(own.zero_())
 
     def add_up(self) -> None:
         """Replace each gradient by its sum over all processes."""
-        if self._peers.size == 1:
+        if self.peers.size == 1:
             return
         if self._places is None:
-            self._total.copy_(self._peers.sum(self._total))
+            self._total.copy_(self.peers.sum(self._total))
             return
-        self._peers.wait()
+        self.peers.wait()
         torch.sum(self._places[self._turn], dim=0, out=self._total)
         self._point_to(self._total)
 

@@ -28,7 +28,7 @@ from training.evaluate import evaluate
 from training.metrics import DealCounts
 from training.network import Network, bfloat16_pays
 from training.noise import Noise, minibatch_order
-from training.peers import ALONE, Peers, joined
+from training.peers import ALONE, Gradients, Peers, joined
 from training.progress import RunProgress
 from training.report import final_report, strength_table
 from training.rollout import Rollout, collect
@@ -81,6 +81,7 @@ class Trainer:
         self.optimizer = torch.optim.Adam(
             self.network.parameters(), lr=config.learning_rate, eps=1e-5, fused=True
         )
+        self.gradients = Gradients(peers, self.network)
         self.updates = 0
         self.shown: VectorStep = self.env.reset()
         self.rollout = Rollout.empty(config.steps, self.shown, len(self.network.critic_scale))
@@ -134,7 +135,7 @@ class Trainer:
             minibatch_order(config.seed, self.peers.rank, self.updates, epoch, config.batch)
             for epoch in range(config.epochs)
         ]
-        metrics = update(self.network, self.optimizer, self.rollout, settings, orders, self.peers)
+        metrics = update(self.network, self.optimizer, self.rollout, settings, orders, self.gradients)
         updated = time.perf_counter()
         self.updates += 1
         batch = self.batch

@@ -100,13 +100,16 @@ def update(
     rollout: Rollout,
     settings: UpdateSettings,
     orders: Sequence[Int64Array],
-    peers: Peers = ALONE,
+    gradients: Gradients | None = None,
 ) -> dict[str, float]:
     """Improve the network on one rollout; returns the documented `loss/...` and `policy/...` metrics.
 
-    orders: for each epoch, a permutation [T * N] of the decisions. Several processes each have a rollout and orders of
-    their own; a gradient step is on the minibatches of all, and all networks stay equal.
+    orders: for each epoch, a permutation [T * N] of the decisions. gradients: of the network, where there are several
+    processes: each has a rollout and orders of its own, a gradient step is on the minibatches of all, and all networks
+    stay equal.
     """
+    gradients = gradients or Gradients(ALONE, network)
+    peers = gradients.peers
     device = network.scale.device
     size = rollout.action.size
     by_chance = torch.from_numpy(rollout.by_chance.reshape(size))
@@ -130,7 +133,6 @@ def update(
         rows for order in orders for rows in torch.from_numpy(order)[:whole].split(settings.minibatch)
     ]
     own = peers.sum(torch.tensor([int((~by_chance)[rows].sum()) for rows in minibatches]))
-    gradients = Gradients(peers, network)
     totals = torch.zeros(len(_METRICS), device=device)
     for rows, chosen_by_policy in zip(minibatches, own.tolist(), strict=True):
         terms = losses(
