@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,10 +17,25 @@ pytest.importorskip("torch")
 import torch
 
 from tests.bandit import Bandit
+from training.adam import Adam
+from training.loss import (
+    CLIPPED,
+    ENTROPY,
+    KL,
+    POLICY,
+    TERMS,
+    VALUE,
+    Counts,
+    Decisions,
+    Weights,
+    differentiate,
+)
 from training.network import Network, critic_input
 from training.noise import Noise, minibatch_order
+from training.peers import ALONE, Gradients
 from training.rollout import Rollout, collect
-from training.update import Losses, UpdateSettings, explained_variance, losses, update
+from training.stack import Stack
+from training.update import UpdateSettings, explained_variance, update
 
 GAMES = pytest.mark.parametrize("preset", ["four_point", "schmier"])
 SETTINGS = UpdateSettings(
@@ -39,133 +54,180 @@ def orders(rollout: Rollout, epochs: int = 2, index: int = 0) -> list[np.ndarray
     return [minibatch_order(0, 0, index, epoch, rollout.action.size) for epoch in range(epochs)]
 
 
-def masked_rows(preset: str, rows: int) -> tuple[Network, Any, Any]:
-    """A network with strong preferences, random observations, a mask of its own for each row."""
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    network = Network(preset, (8,), (6,), PRESETS[preset].teams)
-    with torch.no_grad():
-        network.policy.weight.mul_(100)
-    observation = torch.randint(0, 2, (rows, len(network.scale)), dtype=torch.int8)
-    mask = (torch.rand(rows, network.policy.out_features) < 0.2).to(torch.int8)
-    mask[torch.arange(rows), torch.arange(rows) % mask.shape[1]] = 1
+PLAIN = Weights(clip=0.2, entropy=0.0, bid_entropy=0.0, value=0.5)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A minibatch's terms, and the loss's derivatives."""
+
+    terms: Any  # [TERMS]
+    by_logits: Any  # [B, n]
+    by_values: Any  # [B, teams]
+
+
+def find(logits: Any, mask: Any, *, values: Any = None, weights: Weights = PLAIN, **changed: Any) -> Found:
+    """The loss of so many decisions, in which nothing is to be learnt but for what is given."""
+    logits, mask = np.asarray(logits, np.float32), np.asarray(mask, np.int8)
+    rows = len(mask)
+    values = np.zeros((rows, 2), np.float32) if values is None else np.asarray(values, np.float32)
+    given: dict[str, Any] = {
+        "mask": mask,
+        "action": mask.argmax(axis=1),
+        "log_probability": np.zeros(rows, np.float32),
+        "advantage": np.zeros(rows, np.float32),
+        "returns": values.copy(),
+        "bidding": np.zeros(rows, bool),
+        "by_chance": np.zeros(rows, bool),
+    }
+    for name, value in changed.items():
+        given[name] = np.asarray(value, given[name].dtype)
+    found = Found(np.zeros(len(TERMS)), np.full_like(logits, np.nan), np.full_like(values, np.nan))
+    counts = Counts(rows, int((~given["by_chance"]).sum()))
+    differentiate(
+        Decisions(**given),
+        np.arange(rows),
+        logits,
+        values,
+        weights,
+        counts,
+        found.by_logits,
+        found.by_values,
+        found.terms,
+    )
+    return found
+
+
+def masked_logits(preset: str, rows: int) -> tuple[Any, Any]:
+    """Strong preferences, and a mask of its own for each row; row 0 allows action 5 alone."""
+    generator = np.random.default_rng(0)
+    actions = len(PRESETS[preset].action_names)
+    mask = (generator.random((rows, actions)) < 0.2).astype(np.int8)
+    mask[np.arange(rows), np.arange(rows) % actions] = 1
     mask[0] = 0
     mask[0, 5] = 1
-    return network, observation, mask
+    return (3 * generator.normal(size=(rows, actions))).astype(np.float32), mask
 
 
-def states_of(network: Network, rows: int) -> Any:
-    """Random critic inputs."""
-    generator = torch.Generator().manual_seed(1)
-    return torch.randint(0, 2, (rows, len(network.critic_scale)), generator=generator, dtype=torch.int8)
-
-
-def terms(network: Any, observation: Any, mask: Any, **changed: Any) -> Losses:
-    rows = len(mask)
-    state = states_of(network, rows) if isinstance(network, Network) else torch.zeros(rows, 1)
-    given = {
-        "state": state,
-        "action": mask.argmax(dim=1),
-        "old_log_probability": torch.zeros(rows),
-        "advantage": torch.zeros(rows),
-        "returns": torch.zeros_like(network.values(state)),
-        "bidding": torch.zeros(rows, dtype=torch.bool),
-        "by_chance": torch.zeros(rows, dtype=torch.bool),
-        "settings": SETTINGS,
-    }
-    return losses(network, observation, mask, **{**given, **changed})
-
-
-class Fixed(torch.nn.Module):
-    """Gives the log-probabilities and values it was made with."""
-
-    def __init__(self, probabilities: Any, values: Any) -> None:
-        super().__init__()
-        self.log_probabilities = torch.nn.Parameter(torch.tensor(probabilities).log())
-        self.told = torch.nn.Parameter(torch.tensor(values))
-
-    def forward(self, observation: Any, mask: Any) -> Any:
-        return self.log_probabilities
-
-    def values(self, state: Any) -> Any:
-        return self.told
-
-
-def test_losses__clipped_surrogate_hand_worked() -> None:
-    # Ratios 1.5, 1.5, 0.5, 0.5 and 1 with clip 0.2: min(r A, clip(r) A).
-    network = Fixed([[0.75, 0.25], [0.75, 0.25], [0.25, 0.75], [0.25, 0.75], [0.5, 0.5]], [[0.0, 0.0]] * 5)
-    found = terms(
-        network,
-        torch.zeros(5, 1),
-        torch.ones(5, 2),
-        action=torch.zeros(5, dtype=torch.long),
-        old_log_probability=torch.full((5,), math.log(0.5)),
-        advantage=torch.tensor([1.0, -1.0, 1.0, -1.0, 3.0]),
-        returns=torch.zeros(5, 2),
-    )
-    assert found.policy.item() == pytest.approx(-(1.2 - 1.5 + 0.5 - 0.8 + 3.0) / 5)
-    assert found.clipped.item() == pytest.approx(4 / 5)
-    log = math.log
-    expected_kl = (2 * (0.5 - log(1.5)) + 2 * (-0.5 - log(0.5))) / 5
-    assert found.kl.item() == pytest.approx(expected_kl, abs=1e-6)
-    # Where the clipped side is the smaller, nothing pulls the policy further: rows 0 and 3.
-    found.policy.backward()
-    pulled = network.log_probabilities.grad[:, 0]
-    assert [bool(pull != 0) for pull in pulled] == [False, True, True, False, True]
-
-
-def test_losses__value_is_the_squared_error_of_each_team() -> None:
-    network = Fixed([[0.5, 0.5]], [[1.0, -1.0, 0.0]])
-    found = terms(
-        network,
-        torch.zeros(1, 1),
-        torch.ones(1, 2),
-        action=torch.zeros(1, dtype=torch.long),
-        old_log_probability=torch.full((1,), math.log(0.5)),
-        advantage=torch.zeros(1),
-        returns=torch.tensor([[3.0, -1.0, -2.0]]),
-    )
-    assert found.value.item() == pytest.approx(0.5 * (4 + 0 + 4) / 3)
-    assert found.total.item() == pytest.approx(SETTINGS.value_weight * found.value.item())
-    found.value.backward()
-    assert network.told.grad[0].tolist() == pytest.approx([-2 / 3, 0, 2 / 3])
-
-
-@GAMES
-def test_losses__entropy_is_exact_over_the_legal_actions_of_each_row(preset: str) -> None:
-    network, observation, mask = masked_rows(preset, 50)
-    with torch.no_grad():
-        hidden = torch.relu(network.trunk[0](observation * network.scale)).double()
-        logits = hidden @ network.policy.weight.double().T + network.policy.bias.double()
-    exact = []
-    for row, legal in zip(logits.numpy(), mask.numpy(), strict=True):
+def exact_entropies(logits: Any, mask: Any) -> list[float]:
+    """Of each row's legal actions, in double precision."""
+    entropies = []
+    for row, legal in zip(logits.astype(float), mask, strict=True):
         weights = np.exp(row[legal == 1] - row[legal == 1].max())
-        chances = weights / weights.sum()
-        exact.append(-sum(p * math.log(p) for p in chances))
-    assert exact[0] == 0
-    assert terms(network, observation, mask).entropy.item() == pytest.approx(np.mean(exact), abs=1e-5)
+        entropies.append(-sum(p * math.log(p) for p in weights / weights.sum()))
+    return entropies
+
+
+LOG_HALF = math.log(0.5)
+
+
+def test_loss__clipped_surrogate_hand_worked() -> None:
+    # Ratios 1.5, 1.5, 0.5, 0.5 and 1 with clip 0.2: min(r A, clip(r) A).
+    found = find(
+        np.log([[0.75, 0.25], [0.75, 0.25], [0.25, 0.75], [0.25, 0.75], [0.5, 0.5]]),
+        np.ones((5, 2)),
+        action=[0] * 5,
+        log_probability=[LOG_HALF] * 5,
+        advantage=[1, -1, 1, -1, 3],
+    )
+    assert found.terms[POLICY] == pytest.approx(-(1.2 - 1.5 + 0.5 - 0.8 + 3.0) / 5)
+    assert found.terms[CLIPPED] == pytest.approx(4 / 5)
+    log = math.log
+    assert found.terms[KL] == pytest.approx((2 * (0.5 - log(1.5)) + 2 * (-0.5 - log(0.5))) / 5, abs=1e-6)
+    # Where the clipped side is the smaller, nothing pulls the policy further: rows 0 and 3.
+    assert [bool(pull != 0) for pull in found.by_logits[:, 0]] == [False, True, True, False, True]
+
+
+def test_loss__value_is_the_squared_error_of_each_team() -> None:
+    found = find([[0, 0]], np.ones((1, 2)), values=[[1, -1, 0]], returns=[[3, -1, -2]])
+    assert found.terms[VALUE] == pytest.approx(0.5 * (4 + 0 + 4) / 3)
+    assert found.by_values[0].tolist() == pytest.approx([PLAIN.value * slope for slope in (-2 / 3, 0, 2 / 3)])
+    assert not found.by_logits.any(), "an advantage of 0 moves nothing"
 
 
 @GAMES
-def test_losses__gradients_are_finite_with_one_legal_action(preset: str) -> None:
-    network, observation, mask = masked_rows(preset, 50)
-    found = terms(network, observation, mask, advantage=torch.ones(50))
-    (found.policy - found.entropy).backward()
-    assert all(torch.isfinite(p.grad).all() for p in network.parameters() if p.grad is not None)
-    network.zero_grad()
-    terms(network, observation[:1], mask[:1]).entropy.backward()
-    assert network.policy.bias.grad.abs().max() == 0
+def test_loss__entropy_is_exact_over_the_legal_actions_of_each_row(preset: str) -> None:
+    logits, mask = masked_logits(preset, 50)
+    exact = exact_entropies(logits, mask)
+    assert exact[0] == 0
+    assert find(logits, mask).terms[ENTROPY] == pytest.approx(np.mean(exact), abs=1e-6)
 
 
-def test_losses__bids_have_an_entropy_bonus_of_their_own() -> None:
-    network, observation, mask = masked_rows("four_point", 10)
-    bidding = torch.arange(10) < 4
-    each = [terms(network, observation[[row]], mask[[row]]).entropy.item() for row in range(10)]
-    settings = replace(SETTINGS, entropy=0.25, bid_entropy=2.0)
-    plain = terms(network, observation, mask, bidding=bidding)
-    with_bonus = terms(network, observation, mask, bidding=bidding, settings=settings)
-    expected = (2.0 * sum(each[:4]) + 0.25 * sum(each[4:])) / 10
-    assert (plain.total - with_bonus.total).item() == pytest.approx(expected, abs=1e-5)
+@GAMES
+def test_loss__one_legal_action_moves_nothing_and_illegal_ones_never_move(preset: str) -> None:
+    logits, mask = masked_logits(preset, 50)
+    logits[mask == 0] = 1e30  # whatever the network says of them
+    found = find(logits, mask, advantage=np.ones(50), weights=PLAIN._replace(entropy=0.1))
+    assert np.isfinite(found.by_logits).all()
+    assert not found.by_logits[0].any()
+    assert not found.by_logits[mask == 0].any()
+    assert found.by_logits[mask == 1].any()
+
+
+@GAMES
+@pytest.mark.parametrize("seed", range(3))
+def test_loss__derivatives_are_those_of_its_terms(preset: str, seed: int) -> None:
+    # Central differences of the total, term by term as the module's text says.
+    generator = np.random.default_rng(seed)
+    logits, mask = masked_logits(preset, 6)
+    teams = PRESETS[preset].teams
+    values, returns = generator.normal(size=(2, 6, teams))
+    weights = Weights(clip=0.2, entropy=0.3, bid_entropy=0.7, value=0.5)
+    by_chance, bidding = np.arange(6) == 1, np.arange(6) < 3
+    action = np.array([generator.choice(np.flatnonzero(row)) for row in mask])
+    old, advantage = np.log(generator.uniform(0.1, 1, 6)), generator.normal(size=6)
+
+    def total(logits: Any, values: Any) -> float:
+        result = 0.5 * weights.value * np.square(values - returns).mean()
+        for i in range(6):
+            legal = np.flatnonzero(mask[i])
+            row = logits[i, legal].astype(float)
+            logs = row - row.max() - np.log(np.exp(row - row.max()).sum())
+            chosen = logs[legal == action[i]][0]
+            if by_chance[i]:
+                result -= chosen / 6
+                continue
+            ratio = np.exp(chosen - np.float32(old[i]))
+            result -= min(ratio * advantage[i], np.clip(ratio, 0.8, 1.2) * advantage[i]) / 5
+            result += (
+                (weights.bid_entropy if bidding[i] else weights.entropy) * (np.exp(logs) * logs).sum() / 6
+            )
+        return float(result)
+
+    found = find(
+        logits,
+        mask,
+        values=values,
+        returns=returns,
+        weights=weights,
+        by_chance=by_chance,
+        bidding=bidding,
+        action=action,
+        log_probability=old,
+        advantage=advantage,
+    )
+    logits, step = logits.astype(float), 1e-5
+    for array, slopes in ((logits, found.by_logits), (values, found.by_values)):
+        for place in np.ndindex(array.shape):
+            kept = array[place]
+            array[place] = kept + step
+            above = total(logits, values)
+            array[place] = kept - step
+            below = total(logits, values)
+            array[place] = kept
+            assert slopes[place] == pytest.approx((above - below) / (2 * step), abs=2e-5)
+
+
+def test_loss__bids_have_an_entropy_bonus_of_their_own() -> None:
+    logits, mask = masked_logits("four_point", 10)
+    bidding = np.arange(10) < 4
+    alone = find(logits, mask, weights=PLAIN._replace(entropy=1.0)).by_logits
+    found = find(
+        logits, mask, weights=PLAIN._replace(entropy=0.25, bid_entropy=2.0), bidding=bidding
+    ).by_logits
+    np.testing.assert_allclose(found[:4], 2.0 * alone[:4], atol=1e-6)
+    np.testing.assert_allclose(found[4:], 0.25 * alone[4:], atol=1e-6)
+    assert alone[1:4].any()
 
 
 @GAMES
@@ -174,50 +236,44 @@ def test_update__knows_bids_by_the_phase_in_the_observation(preset: str) -> None
     assert network.bidding_flag == observation_layout(PRESETS[preset])["phase"].start
 
 
-def test_losses__call_drawn_by_chance_teaches_values_and_has_no_surrogate() -> None:
-    network, observation, mask = masked_rows("four_point", 10)
-    by_chance = torch.arange(10) < 4
-    changed = {"advantage": torch.randn(10), "returns": torch.randn(10, 2)}
-    changed["old_log_probability"] = network(observation, mask).max(dim=1).values.detach() - 0.3
-    found = terms(network, observation, mask, by_chance=by_chance, **changed)
-    own = {name: part[4:] for name, part in changed.items()}
-    alone = terms(network, observation[4:], mask[4:], state=states_of(network, 10)[4:], **own)
-    for name in ("policy", "kl", "clipped"):
-        assert getattr(found, name).item() == pytest.approx(getattr(alone, name).item(), abs=1e-6), name
-    plain = terms(network, observation, mask, **changed)
-    assert found.value.item() == pytest.approx(plain.value.item())
-    assert found.entropy.item() == pytest.approx(plain.entropy.item())
+def test_loss__call_drawn_by_chance_teaches_values_and_has_no_surrogate() -> None:
+    logits, mask = masked_logits("four_point", 10)
+    generator = np.random.default_rng(2)
+    changed: dict[str, Any] = {
+        "advantage": generator.normal(size=10),
+        "returns": generator.normal(size=(10, 2)),
+    }
+    changed["log_probability"] = generator.normal(size=10) - 2
+    found = find(logits, mask, by_chance=np.arange(10) < 4, **changed)
+    alone = find(logits[4:], mask[4:], **{name: part[4:] for name, part in changed.items()})
+    for term in (POLICY, KL, CLIPPED):
+        assert found.terms[term] == pytest.approx(alone.terms[term], abs=1e-6), TERMS[term]
+    plain = find(logits, mask, **changed)
+    for term in (VALUE, ENTROPY):
+        assert found.terms[term] == pytest.approx(plain.terms[term]), TERMS[term]
+    np.testing.assert_array_equal(found.by_values, plain.by_values)
 
 
-def test_losses__call_drawn_by_chance_is_imitated_whatever_it_earned() -> None:
+def test_loss__call_drawn_by_chance_is_imitated_whatever_it_earned() -> None:
     # Rows 0 and 1 are drawn, row 2 the policy's own; the entropy bonus is the last's alone.
     chances = [[0.75, 0.25], [0.75, 0.25], [0.5, 0.5]]
-    by_chance = torch.tensor([True, True, False])
-    pulls = []
+    by_chance = np.array([True, True, False])
     for earned in (-50.0, 50.0):
-        network = Fixed(chances, [[0.0, 0.0]] * 3)
-        found = terms(
-            network,
-            torch.zeros(3, 1),
-            torch.ones(3, 2),
-            action=torch.tensor([1, 0, 0]),
-            old_log_probability=torch.tensor(chances).log()[:, 0],
-            advantage=torch.tensor([earned, -earned, 2.0]),
+        found = find(
+            np.log(chances),
+            np.ones((3, 2)),
+            action=[1, 0, 0],
+            log_probability=np.log(chances)[:, 0],
+            advantage=[earned, -earned, 2],
             by_chance=by_chance,
-            settings=replace(SETTINGS, entropy=0.25, bid_entropy=9.0),
             bidding=by_chance,
+            weights=PLAIN._replace(entropy=0.25, bid_entropy=9.0),
         )
-        log = math.log
-        expected = -2.0 - (log(0.25) + log(0.75)) / 3 - 0.25 * log(2) / 3
-        assert found.total.item() == pytest.approx(expected, abs=1e-6)
-        assert found.policy.item() == pytest.approx(-2.0)
-        (surrogate,) = torch.autograd.grad(found.policy, network.log_probabilities, retain_graph=True)
-        assert surrogate[:2].abs().max() == 0
-        assert surrogate[2, 0] != 0
-        found.total.backward()
-        pulls.append(network.log_probabilities.grad[:2].clone())
-    assert torch.equal(pulls[0], pulls[1])
-    torch.testing.assert_close(pulls[0], torch.tensor([[0, -1 / 3], [-1 / 3, 0]]))
+        assert found.terms[POLICY] == pytest.approx(-2.0)
+        # (probability - 1 if it was drawn) / decisions
+        expected = [[0.75 / 3, -0.75 / 3], [-0.25 / 3, 0.25 / 3]]
+        np.testing.assert_allclose(found.by_logits[:2], expected, atol=1e-6)
+        assert found.by_logits[2].tolist() == pytest.approx([-1, 1])
 
 
 def drawn_rollout(network: Network, chances: Any, earned: float) -> Rollout:
@@ -251,7 +307,7 @@ def test_update__learns_how_often_calls_were_drawn_and_not_what_they_earned() ->
         torch.manual_seed(0)
         network = Network("four_point", (16,), (8,), 2)
         rollout = drawn_rollout(network, chances, earned)
-        optimizer = torch.optim.Adam(network.parameters())
+        optimizer = Adam(Gradients(ALONE, network))
         settings = replace(SETTINGS, learning_rate=1e-2, bid_entropy=1.0, minibatch=256)
         update(network, optimizer, rollout, settings, orders(rollout, 40))
         learnt.append([parameter.detach().clone() for parameter in network.parameters()])
@@ -273,71 +329,46 @@ def test_update__of_a_rollout_without_own_decisions_stays_finite() -> None:
     rollout = Rollout.empty(4, env.reset(), len(network.critic_scale))
     rollout.mask[..., :3] = 1
     rollout.by_chance[:] = True
-    metrics = update(network, torch.optim.Adam(network.parameters()), rollout, SETTINGS, orders(rollout))
+    metrics = update(network, Adam(Gradients(ALONE, network)), rollout, SETTINGS, orders(rollout))
     assert all(np.isfinite(value) for value in metrics.values())
     assert all(torch.isfinite(part).all() for part in network.parameters())
 
 
-@GAMES
-def test_losses__value_moves_the_critic_alone_and_by_its_own_state(preset: str) -> None:
-    network, observation, mask = masked_rows(preset, 20)
-    found = terms(network, observation, mask, returns=torch.ones(20, PRESETS[preset].teams))
-    found.value.backward()
-    moved = {name.partition(".")[0] for name, part in network.named_parameters() if part.grad is not None}
-    assert moved == {"critic_trunk", "value"}
-    other = terms(network, observation, mask, state=1 - states_of(network, 20))
-    same = terms(network, observation, mask)
-    assert other.value.item() != pytest.approx(same.value.item(), abs=1e-9)
-    for name in ("policy", "entropy", "kl", "clipped"):
-        assert torch.equal(getattr(other, name), getattr(same, name))
-
-
-def test_losses__illegal_actions_are_not_moved() -> None:
-    network, observation, mask = masked_rows("four_point", 50)
-    mask[:, 30:] = 0
-    mask[:, 29] = 1
-    found = terms(network, observation, mask, advantage=torch.randn(50))
-    (found.policy - found.entropy).backward()
-    assert network.policy.bias.grad[30:].abs().max() == 0
-    assert network.policy.bias.grad[:30].abs().max() > 0
-
-
-class Recording(Network):
-    """Keeps what it is asked."""
-
-    def forward(self, observation: Any, mask: Any) -> Any:
-        self.asked.append((observation.clone(), mask.clone()))
-        return super().forward(observation, mask)
-
-    def values(self, critic_input: Any) -> Any:
-        self.judged.append(critic_input.clone())
-        return super().values(critic_input)
-
-
-def test_update__gives_each_row_its_own_mask_and_state() -> None:
+def test_update__gives_each_row_its_own_mask_and_state(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
-    network = Recording("four_point", (8,), (8,), 2)
-    network.asked, network.judged = [], []
+    network = Network("four_point", (8,), (8,), 2)
+    shown, masks = [], []
+
+    def forward(stack: Stack, vectors: Any, plain: Any = Stack.forward) -> Any:
+        shown.append(vectors.numpy().copy())
+        return plain(stack, vectors)
+
+    def record(decisions: Decisions, rows: Any, *others: Any) -> None:
+        masks.append(decisions.mask[rows])
+        differentiate(decisions, rows, *others)
+
+    monkeypatch.setattr(Stack, "forward", forward)
+    monkeypatch.setattr("training.update.differentiate", record)
     steps, games = 16, 8
     generator = np.random.default_rng(0)
-    shown = VectorStep(
+    first = VectorStep(
         np.zeros((games, len(network.scale)), np.int8),
         np.zeros((games, 36), np.int8),
         *[np.zeros((games, 2))] * 4,
     )
-    rollout = Rollout.empty(steps, shown, len(network.critic_scale))
+    rollout = Rollout.empty(steps, first, len(network.critic_scale))
     rollout.mask[:] = generator.random(rollout.mask.shape) < 0.3
     rollout.mask[..., 0] = 1
     rollout.observation[..., :36] = rollout.mask  # a row's mask stands in its observation
     rollout.state[..., :36] = rollout.mask  # and in its state
     rollout.advantage[:] = generator.normal(size=rollout.advantage.shape)
     settings = replace(SETTINGS, entropy=0.01, minibatch=32)
-    update(network, torch.optim.Adam(network.parameters()), rollout, settings, orders(rollout, 3))
-    assert len(network.asked) == len(network.judged) == 3 * 4
-    for (observation, mask), state in zip(network.asked, network.judged, strict=True):
-        assert torch.equal(observation[:, :36], mask)
-        assert torch.equal(state[:, :36], mask)
-        assert len(mask.unique(dim=0)) > 16
+    update(network, Adam(Gradients(ALONE, network)), rollout, settings, orders(rollout, 3))
+    assert len(masks) == 3 * 4
+    for observation, state, mask in zip(shown[::2], shown[1::2], masks, strict=True):
+        np.testing.assert_array_equal(observation[:, :36], mask)
+        np.testing.assert_array_equal(state[:, :36], mask)
+        assert len(np.unique(mask, axis=0)) > 16
 
 
 @GAMES
@@ -346,7 +377,7 @@ def test_update__moves_every_seat_towards_what_pays_its_team(preset: str) -> Non
     torch.manual_seed(0)
     env = Bandit(preset, games=60)
     network = Network(preset, (16,), (16,), env.teams)
-    optimizer = torch.optim.Adam(network.parameters(), lr=3e-3, eps=1e-5)
+    optimizer = Adam(Gradients(ALONE, network))
     noise = Noise(0)
     shown = env.reset()
     asked = [torch.from_numpy(part) for part in (shown.observation[: env.seats], shown.mask[: env.seats])]
@@ -366,16 +397,19 @@ def test_update__moves_every_seat_towards_what_pays_its_team(preset: str) -> Non
     assert metrics["loss/explained_variance"] > 0
 
 
-def test_update__sets_the_rate_and_leaves_the_rest_of_the_rollout_alone() -> None:
+def test_update__steps_by_the_settings_rate_and_leaves_the_rollout_alone() -> None:
     network = Network("four_point", (4,), (4,), 2)
-    optimizer = torch.optim.Adam(network.parameters(), lr=1.0)
+    optimizer = Adam(Gradients(ALONE, network))
+    first = optimizer.gradients.whole.clone()
     env = Bandit("four_point", 32)
     rollout = Rollout.empty(4, env.reset(), len(network.critic_scale))
     counts: Any = SimpleNamespace(add_deals=lambda env: None, add_bids=lambda observations, actions: None)
     collect(env, network, env.reset(), rollout, Noise(0), 0.95, counts)
     before = {name: part.copy() for name, part in vars(rollout).items()}
+    update(network, optimizer, rollout, replace(SETTINGS, learning_rate=0.0), orders(rollout))
+    assert torch.equal(optimizer.gradients.whole, first)
     update(network, optimizer, rollout, SETTINGS, orders(rollout))
-    assert optimizer.param_groups[0]["lr"] == SETTINGS.learning_rate
+    assert not torch.equal(optimizer.gradients.whole, first)
     for name, part in before.items():
         np.testing.assert_array_equal(getattr(rollout, name), part)
 

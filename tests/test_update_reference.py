@@ -86,7 +86,7 @@ def test_update__equals_the_slow_reference(preset: str, by_chance: bool, tmp_pat
     metrics = update(network, trainer.optimizer, rollout, settings, orders)
     constants = reference.Settings(
         *(settings.learning_rate, settings.entropy, settings.bid_entropy, settings.clip),
-        *(settings.value_weight, settings.max_gradient_norm, trainer.optimizer.defaults["eps"]),
+        *(settings.value_weight, settings.max_gradient_norm, trainer.optimizer.epsilon),
     )
     before = [part.copy() for part in learner.parameters()]
     for order in orders:

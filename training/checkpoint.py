@@ -15,7 +15,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
@@ -26,7 +25,7 @@ from training.config import TrainConfig, as_plain, game_rules
 from training.network import Network
 
 RESUME = "resume.json"
-RESUME_FORMAT = "smear-resume/1"
+RESUME_FORMAT = "smear-resume/2"
 
 
 def save_policy(
@@ -103,24 +102,6 @@ def load_resume(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             f"{tensors}: differs from field 'tensors_sha256' of {RESUME}: the file is damaged"
         )
     return loaded, description
-
-
-def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Adam's state by name, `optimizer.PARAMETER.NAME`."""
-    state = optimizer.state_dict()["state"]
-    return {
-        f"optimizer.{index}.{key}": value for index, slots in state.items() for key, value in slots.items()
-    }
-
-
-def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
-    """Put back what `optimizer_tensors` gave."""
-    state: dict[int, dict[str, Tensor]] = {}
-    for name, tensor in tensors.items():
-        if name.startswith("optimizer."):
-            _, index, key = name.split(".", 2)
-            state.setdefault(int(index), {})[key] = tensor
-    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
 
 
 @cache

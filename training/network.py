@@ -27,6 +27,7 @@ from smear_env import (
     state_scale,
 )
 from training.arrays import Float32Array, Int8Array
+from training.stack import Stack
 
 MASKED = -1e9
 """Logit of an action that is not legal; finite, so that entropy and its gradient are."""
@@ -44,7 +45,7 @@ class Network(nn.Module):
         critic_hidden: widths of the critic's.
         teams: values to predict.
 
-    `low_precision` runs the hidden layers in bfloat16; heads, weights and their gradients stay float32.
+    `low_precision` runs the hidden layers in bfloat16.
     """
 
     scale: Tensor
@@ -70,7 +71,7 @@ class Network(nn.Module):
 
     def logits(self, observation: Tensor) -> Tensor:
         """A number for each action, legal or not, [B, n], of observations [B, d] int8 with suits in order."""
-        return self.policy(self._hidden(self.trunk, observation, self.scale))
+        return self.policy_stack().forward(observation).outputs
 
     def forward(self, observation: Tensor, mask: Tensor) -> Tensor:
         """Log-probabilities [B, n], MASKED or less where illegal.
@@ -84,19 +85,20 @@ class Network(nn.Module):
 
         critic_input: [B, c] int8, of `critic_input`.
         """
-        values = self.value(self._hidden(self.critic_trunk, critic_input, self.critic_scale))
-        return values - values.mean(dim=-1, keepdim=True)
+        return centred(self.critic_stack().forward(critic_input).outputs)
 
-    def _hidden(self, layers: nn.ModuleList, vector: Tensor, scale: Tensor) -> Tensor:
-        # Integers of an int8 are exact in bfloat16.
-        x = vector.to(torch.bfloat16 if self.low_precision else scale.dtype)
-        with torch.autocast(vector.device.type, dtype=torch.bfloat16, enabled=self.low_precision):
-            for index, module in enumerate(layers):
-                layer = cast("nn.Linear", module)
-                # Scaling the weights costs less than scaling a batch of vectors.
-                weight = layer.weight * scale if index == 0 else layer.weight
-                x = torch.relu(nn.functional.linear(x, weight, layer.bias))
-        return x.to(scale.dtype)
+    def policy_stack(self) -> Stack:
+        """The policy from observations to logits."""
+        return Stack(self.trunk, self.policy, self.scale, low_precision=self.low_precision)
+
+    def critic_stack(self) -> Stack:
+        """The critic from its inputs to values, not yet `centred`."""
+        return Stack(self.critic_trunk, self.value, self.critic_scale, low_precision=self.low_precision)
+
+
+def centred(values: Tensor) -> Tensor:
+    """Values [B, teams] less their mean; a derivative by centred values, centred, is the one by those before."""
+    return values - values.mean(dim=-1, keepdim=True)
 
 
 def bfloat16_pays() -> bool:

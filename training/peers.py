@@ -89,50 +89,59 @@ ALONE = Peers()
 
 
 class Gradients:
-    """The gradients of a network, summed over all processes. Alone, they are left as they are.
+    """A network's parameters as one, and their gradients, summed over all processes.
 
-    Each process lets its gradients grow in memory that all see, and adds up those of all, in the order of the ranks.
-    Two places are used in turn: who is ahead waits for the others once a step, and never writes where one still
-    reads. Over sockets the same takes several times as long, and is left for processes on several machines.
+    Each process writes its gradients where all see them, and adds up those of all, in the order of the ranks. Two
+    places are used in turn: who is ahead waits for the others once a step, and never writes where one still reads.
+    Over sockets the same takes several times as long, and is left for processes on several machines.
+
+    Attributes:
+        whole: [size] all parameters, which are views of it, so that one pass steps them all.
     """
 
     def __init__(self, peers: Peers, network: nn.Module) -> None:
         self.peers = peers
         self._parameters = list(network.parameters())
         self._turn = 0
-        if peers.size == 1:
-            return
-        size = sum(part.numel() for part in self._parameters)
-        memory = peers.same_memory(2 * peers.size * size)
+        self.whole = nn.utils.parameters_to_vector(self._parameters).detach()
+        for parameter, part in zip(self._parameters, self._views(self.whole), strict=True):
+            parameter.data = part
+        self._total = torch.zeros_like(self.whole)
+        size = len(self.whole)
+        memory = peers.same_memory(2 * peers.size * size) if peers.size > 1 else None
         self._places = None if memory is None else memory.view(2, peers.size, size)
-        self._total = torch.zeros(size, device=self._parameters[0].device)
+        self._own = (
+            [] if self._places is None else [self._views(part) for part in self._places[:, peers.rank]]
+        )
+        self._summed = self._views(self._total)
+        self._point_to(self._summed)
 
-    def clear(self) -> None:
-        """Forget the gradients of the step before."""
-        if self.peers.size == 1:
-            for part in self._parameters:
-                part.grad = None
+    def begin(self) -> None:
+        """Make every parameter's `grad` the place to write its gradient of the next minibatch."""
+        if self._places is None:  # there is one place
             return
         self._turn = 1 - self._turn
-        own = self._total if self._places is None else self._places[self._turn, self.peers.rank]
-        self._point_to(own.zero_())
+        self._point_to(self._own[self._turn])
 
-    def add_up(self) -> None:
-        """Replace each gradient by its sum over all processes."""
-        if self.peers.size == 1:
-            return
+    def add_up(self) -> Tensor:
+        """Make every gradient its sum over all processes; returns them as one tensor, which they are views of."""
         if self._places is None:
-            self._total.copy_(self.peers.sum(self._total))
-            return
+            if self.peers.size > 1:
+                self._total.copy_(self.peers.sum(self._total))
+            return self._total
         self.peers.wait()
         torch.sum(self._places[self._turn], dim=0, out=self._total)
-        self._point_to(self._total)
+        self._point_to(self._summed)
+        return self._total
 
-    def _point_to(self, whole: Tensor) -> None:
-        """Make every gradient a view of its part of one tensor."""
+    def _views(self, whole: Tensor) -> list[Tensor]:
+        """One tensor's part for each parameter, in its shape."""
         parts = whole.split([part.numel() for part in self._parameters])
-        for parameter, part in zip(self._parameters, parts, strict=True):
-            parameter.grad = part.view_as(parameter)
+        return [part.view_as(parameter) for parameter, part in zip(self._parameters, parts, strict=True)]
+
+    def _point_to(self, views: list[Tensor]) -> None:
+        for parameter, view in zip(self._parameters, views, strict=True):
+            parameter.grad = view
 
 
 @contextmanager

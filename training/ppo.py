@@ -23,6 +23,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from smear_env import CheckpointError, SelfPlayVectorEnv, VectorStep, make_agent, read_policy
 from training import checkpoint
+from training.adam import Adam
 from training.config import TrainConfig, as_plain, config_from, game_rules
 from training.evaluate import evaluate
 from training.metrics import DealCounts
@@ -78,10 +79,7 @@ class Trainer:
         self.network = Network(config.rules, config.hidden, config.critic_hidden, self.env.teams).to(device)
         auto = config.precision == "auto" and device == "cpu" and bfloat16_pays()
         self.network.low_precision = auto or config.precision == "bfloat16"
-        self.optimizer = torch.optim.Adam(
-            self.network.parameters(), lr=config.learning_rate, eps=1e-5, fused=True
-        )
-        self.gradients = Gradients(peers, self.network)
+        self.optimizer = Adam(Gradients(peers, self.network))
         self.updates = 0
         self.shown: VectorStep = self.env.reset()
         self.rollout = Rollout.empty(config.steps, self.shown, len(self.network.critic_scale))
@@ -135,7 +133,7 @@ class Trainer:
             minibatch_order(config.seed, self.peers.rank, self.updates, epoch, config.batch)
             for epoch in range(config.epochs)
         ]
-        metrics = update(self.network, self.optimizer, self.rollout, settings, orders, self.gradients)
+        metrics = update(self.network, self.optimizer, self.rollout, settings, orders)
         updated = time.perf_counter()
         self.updates += 1
         batch = self.batch
@@ -158,7 +156,7 @@ class Trainer:
             return
         checkpoint.save_policy(folder / "checkpoint", self.network, self.config, self.decisions, [])
         tensors = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
-        tensors |= checkpoint.optimizer_tensors(self.optimizer)
+        tensors |= {f"optimizer.{name}": tensor for name, tensor in self.optimizer.tensors().items()}
         tensors |= {"env.states": states, "env.seed": torch.from_numpy(snapshot["seed"])}
         checkpoint.save_resume(
             folder / "resume", tensors, {"updates": self.updates, "config": as_plain(self.config)}
@@ -168,11 +166,8 @@ class Trainer:
         """Go on where `save` left a run of the same configuration; CheckpointError if it does not fit."""
         tensors, description = checkpoint.load_resume(folder / "resume")
         try:
-            parts = {
-                name.removeprefix("network."): t for name, t in tensors.items() if name.startswith("network.")
-            }
-            self.network.load_state_dict(parts)
-            checkpoint.restore_optimizer(self.optimizer, tensors)
+            self.network.load_state_dict(_within("network.", tensors))
+            self.optimizer.restore(_within("optimizer.", tensors))
             states = tensors["env.states"]
             if len(states) != self.peers.size * self.config.games:
                 raise ValueError(
@@ -184,6 +179,11 @@ class Trainer:
         except (KeyError, RuntimeError, ValueError) as error:
             raise CheckpointError(f"{folder / 'resume'}: does not fit this configuration: {error}") from error
         self.updates = description["updates"]
+
+
+def _within(prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Those whose names begin so, under the rest of their names."""
+    return {name.removeprefix(prefix): part for name, part in tensors.items() if name.startswith(prefix)}
 
 
 def plain_console() -> Console:
