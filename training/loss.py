@@ -1,8 +1,8 @@
 """PPO's loss over a minibatch and its derivative, worked out decision by decision in one kernel.
 
-The terms (Schulman et al., "Proximal policy optimization", 2017): the clipped surrogate of the decisions that the policy
-made, the squared error of the values by team, and an entropy bonus. A call that was drawn by chance has no surrogate and
-no bonus: the policy learns to draw it as often, so that it begins with sensible calls.
+The terms (Schulman et al., "Proximal policy optimization", 2017): the clipped surrogate of the decisions that the
+policy made, the squared error of the values by team, and an entropy bonus. A call that was drawn by chance has no
+surrogate and no bonus: the policy learns to draw it as often, so that it begins with sensible calls.
 
 The same by a tensor library takes some fifty calls on small tensors, as long as a small minibatch's matrix products.
 """
@@ -65,9 +65,9 @@ def differentiate(
 ) -> None:
     """Add a minibatch's terms to `terms`, [TERMS], and write the loss's derivative by logits and values.
 
-    rows: [B] of the decisions; logits: [B, n], legal or not; values: [B, teams]; the gradients have their shapes. Where
-    an action is not legal its logit counts for nothing and its derivative is 0. counts: of the whole minibatch where this
-    is a process's part of it, whose terms then add up to the minibatch's.
+    rows: [B] of the decisions; logits: [B, n], legal or not; values: [B, teams]; the gradients have their shapes.
+    Where an action is not legal its logit counts for nothing and its derivative is 0. counts: of the whole minibatch
+    where this is a process's part of it, whose terms then add up to the minibatch's.
     """
     teams = values.shape[1]
     chances, logs = np.empty(logits.shape[1]), np.empty(logits.shape[1])

@@ -48,11 +48,12 @@ def update(
     observation = torch.from_numpy(rollout.observation.reshape(size, -1))
     state = torch.from_numpy(rollout.state.reshape(size, -1))
     own = ~rollout.by_chance.reshape(size)
+    advantage = torch.from_numpy(rollout.advantage.reshape(size))
     decisions = Decisions(
         mask=rollout.mask.reshape(size, -1),
         action=rollout.action.reshape(size),
         log_probability=rollout.log_probability.reshape(size),
-        advantage=normalised(*map(torch.from_numpy, (rollout.advantage.reshape(size), own)), peers).numpy(),
+        advantage=normalised(advantage, torch.from_numpy(own), peers).numpy(),
         returns=rollout.returns.reshape(size, -1),
         bidding=observation[:, network.bidding_flag].numpy() == 1,
         by_chance=~own,
