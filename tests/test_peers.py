@@ -6,6 +6,8 @@ import os
 import socket
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,10 @@ pytest.importorskip("torch")
 import torch
 
 from tests.training_runs import ROOT, logged, quiet, tiny
+from training import peers
 from training.checkpoint import load_resume
 from training.noise import Noise
-from training.peers import ALONE, Peers
+from training.peers import ALONE, Meeting, Peers
 from training.ppo import train
 from training.update import normalised
 
@@ -125,6 +128,42 @@ def test_normalised__by_the_policys_own_decisions() -> None:
     assert found[2] == pytest.approx(48)
     few = torch.tensor([4.0, 5.0])
     assert normalised(few, torch.tensor([True, False])) is few
+
+
+def meetings(size: int) -> list[Meeting]:
+    """Where so many processes meet, each one's own."""
+    memory = torch.zeros(size * peers.LINE)
+    return [Meeting(Peers(rank, size), memory) for rank in range(size)]
+
+
+def test_meeting__nobody_goes_on_before_all_have_come() -> None:
+    order: list[str] = []
+    mine, others = meetings(2)
+
+    def late() -> None:
+        for turn in range(3):
+            time.sleep(0.02)
+            order.append(f"other comes to {turn}")
+            others.wait()
+
+    thread = threading.Thread(target=late)
+    thread.start()
+    for turn in range(3):
+        mine.wait()
+        order.append(f"first goes on from {turn}")
+    thread.join()
+    for turn in range(3):
+        assert order.index(f"other comes to {turn}") < order.index(f"first goes on from {turn}")
+
+
+def test_meeting__names_the_ranks_that_do_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peers, "PATIENCE", 0.01)
+    first, second, _ = meetings(3)
+    thread = threading.Thread(target=lambda: pytest.raises(RuntimeError, second.wait))
+    thread.start()
+    with pytest.raises(RuntimeError, match=r"ranks \[2\] stopped answering"):
+        first.wait()
+    thread.join()
 
 
 def free_port() -> int:

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import importlib
 import os
+import platform
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
@@ -87,6 +90,38 @@ def _memory_folder() -> str | None:
 
 ALONE = Peers()
 
+X86 = platform.machine().lower() in ("x86_64", "amd64")
+LINE = 16
+"""Numbers of four bytes that lie so far apart are in different lines of a processor's cache."""
+PATIENCE = 600.0
+"""Seconds after which a process waits for another no more."""
+
+
+class Meeting:
+    """Where the processes of one machine wait for each other, in memory that all see: a microsecond, not a third of a
+    millisecond as over sockets.
+
+    Each process counts its meetings where the others read it. That needs a processor that shows what is written before
+    the count to whoever has read the count; x86 does.
+    """
+
+    def __init__(self, peers: Peers, memory: Tensor) -> None:
+        self._counts = memory.view(torch.int32).numpy().reshape(peers.size, LINE)[:, 0]
+        self._rank = peers.rank
+
+    def wait(self) -> None:
+        """Until every process has come here; RuntimeError naming those that do not."""
+        meeting = self._counts[self._rank] + 1
+        self._counts[self._rank] = meeting
+        came, looked = time.monotonic(), 0
+        while self._counts.min() < meeting:
+            looked += 1
+            if looked % 1000 == 0:
+                time.sleep(0)  # processes may be more than cores
+                if time.monotonic() - came > PATIENCE:
+                    late = np.flatnonzero(self._counts < meeting).tolist()
+                    raise RuntimeError(f"ranks {late} stopped answering: go on with --resume")
+
 
 class Gradients:
     """A network's parameters as one, and their gradients, summed over all processes.
@@ -110,6 +145,8 @@ class Gradients:
         size = len(self.whole)
         memory = peers.same_memory(2 * peers.size * size) if peers.size > 1 else None
         self._places = None if memory is None else memory.view(2, peers.size, size)
+        counts = peers.same_memory(peers.size * LINE) if memory is not None and X86 else None
+        self._meet = peers.wait if counts is None else Meeting(peers, counts).wait
         self._own = (
             [] if self._places is None else [self._views(part) for part in self._places[:, peers.rank]]
         )
@@ -129,8 +166,11 @@ class Gradients:
             if self.peers.size > 1:
                 self._total.copy_(self.peers.sum(self._total))
             return self._total
-        self.peers.wait()
-        torch.sum(self._places[self._turn], dim=0, out=self._total)
+        self._meet()
+        first, second, *others = self._places[self._turn]
+        torch.add(first, second, out=self._total)
+        for place in others:
+            self._total += place
         self._point_to(self._summed)
         return self._total
 
