@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -159,11 +160,11 @@ def test_meeting__nobody_goes_on_before_all_have_come() -> None:
 def test_meeting__names_the_ranks_that_do_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "PATIENCE", 0.01)
     first, second, _ = meetings(3)
-    thread = threading.Thread(target=lambda: pytest.raises(RuntimeError, second.wait))
-    thread.start()
-    with pytest.raises(RuntimeError, match=r"ranks \[2\] stopped answering"):
-        first.wait()
-    thread.join()
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(second.wait)
+        with pytest.raises(RuntimeError, match=r"ranks \[2\] stopped answering"):
+            first.wait()
+        assert isinstance(waiting.exception(), RuntimeError)
 
 
 def free_port() -> int:
