@@ -45,7 +45,7 @@ def position(options: Options, rng: Random, left: int, phase: str = "play") -> t
 def ending(rng: Random, game: str, most: int) -> tuple[Match, EngineMatch]:
     """A position with at most so many cards a seat, in the midst of a trick or not, under any options."""
     options = small_options(rng, game)
-    if options.hand_size < 6:
+    if options.hand_size < 6 and (game != "mini" or rng.random() < 0.5):
         return position(options, rng, options.players * options.hand_size)
     return position(options, rng, rng.randrange(1, most * options.players + 1))
 
