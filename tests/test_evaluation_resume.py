@@ -59,7 +59,7 @@ def shards(folder: Path) -> set[Path]:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_command__stopped_in_the_middle_goes_on_to_the_same_result(
-    tmp_path: Path, how: signal.Signals
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: signal.Signals
 ) -> None:
     (tmp_path / "slow_player.py").write_text(SLOW_PLAYER)
     stopped = started(tmp_path, "runs", "result.json", 2)

@@ -14,6 +14,7 @@ from smear_env import (
     PolicyAgent,
     Rules,
     agent_names,
+    checkpoints_folder,
     load_policy,
     make_agent,
 )
@@ -46,7 +47,8 @@ class Player:
         """Whether a deal of it takes no time to speak of."""
         if self.outside:
             return False
-        return self.name.partition("-")[0] in QUICK or self.name not in agent_names()
+        is_checkpoint = Path(self.name).is_dir() or (checkpoints_folder() / self.name).is_dir()
+        return is_checkpoint or self.name.partition("-")[0] in QUICK
 
     def make(self) -> Agent:
         """The agent; ValueError if the name is none."""
