@@ -13,7 +13,6 @@ from smear_env import (
     Agent,
     PolicyAgent,
     Rules,
-    agent_names,
     checkpoints_folder,
     load_policy,
     make_agent,
@@ -40,7 +39,9 @@ class Player:
     @property
     def outside(self) -> bool:
         """Whether it is no agent of this package: asked for one decision at a time, and not trusted."""
-        return ":" in self.name and self.name not in agent_names() and not Path(self.name).exists()
+        module, colon, _ = self.name.partition(":")
+        # A colon elsewhere belongs to our own names: `pimc-20:expert`.
+        return bool(colon) and (module == "process" or all(map(str.isidentifier, module.split("."))))
 
     @property
     def quick(self) -> bool:
@@ -80,7 +81,12 @@ class Player:
                 "weights_sha256": agent.description["weights_sha256"],
                 "play": "sampled" if agent.sample else "greedy",
             }
-        return {"name": self.name, "kind": "registered", "clairvoyant": sees_all(agent)}
+        plain = {"name": self.name, "kind": "registered", "clairvoyant": sees_all(agent)}
+        _, colon, helper = self.name.partition(":")
+        if colon:  # another agent that it consults
+            consulted = Player(helper)
+            plain["consults"] = consulted.describe(consulted.make())
+        return plain
 
 
 def label(name: str) -> str:
