@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
 from dataclasses import fields
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +19,7 @@ from torch import Tensor
 
 from smear_env import POLICY_FILE, POLICY_FORMAT, PRESETS, CheckpointError, Rules, layout_hash
 from training.config import TrainConfig, as_plain, game_rules
+from training.files import commit, write_atomically
 from training.network import Network
 
 RESUME = "resume.json"
@@ -102,33 +100,6 @@ def load_resume(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             f"{tensors}: differs from field 'tensors_sha256' of {RESUME}: the file is damaged"
         )
     return loaded, description
-
-
-@cache
-def commit() -> str:
-    """The commit of the source, `+` behind it where files differ from it; "unknown" outside a checkout.
-
-    It is asked for once, when a run starts: what is committed meanwhile is not what runs.
-    """
-    command = ["git", "describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*"]
-    try:
-        done = subprocess.run(
-            command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=10, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return "unknown"
-    return done.stdout.strip()
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a reader finds the old content or the new, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    with partial.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
 
 
 def _file_name(stem: str, number: int, content: bytes) -> str:
