@@ -20,7 +20,7 @@ import numpy as np
 from smear_env._jit import kernel
 from smear_env._typing import Int8Array, Int64Array, RecordArray, UInt64Array
 from smear_env.agents.seen import Whole, first_flag, flag_set
-from smear_env.cards import bit, count, drop_lowest, has, lowest
+from smear_env.cards import count, drop_lowest, has, lowest
 from smear_env.engine.state import EXCHANGE, SEATS
 from smear_env.rules import MAX_SUITS, MAX_TRICKS
 
@@ -57,28 +57,17 @@ class Known(NamedTuple):
 @kernel
 def read_known(t: RecordArray, at: RecordArray, row: Int8Array) -> Known:
     """Read one observation, [d] int8, of the seat to act."""
-    cards, players, suits = np.int64(t.cards), np.int64(t.players), np.int64(t.suits)
-    trump = first_flag(row, at.trump, suits)
+    cards, players = np.int64(t.cards), np.int64(t.players)
+    trump = first_flag(row, at.trump, np.int64(t.suits))
     phase = first_flag(row, at.phase, 6)
     dealer, bidder = first_flag(row, at.dealer, players), first_flag(row, at.bidder, players)
     unseen = flag_set(row, at.unseen, cards)
     taken = flag_set(row, at.taken, cards)
-    said = np.full(SEATS, -1, np.int64)
-    shown = np.zeros(SEATS, np.uint64)
+    said, shown, card_at = read_said(t, at, row), read_shown(t, at, row), read_cards_at(t, at, row)
     draws, throws = np.zeros(SEATS, np.int64), np.zeros(SEATS, np.int64)
     thrown = np.zeros(cards, np.int64)
-    card_at = np.full((SEATS, MAX_TRICKS + 1), -1, np.int64)
-    calls = np.int64(t.max_bid) - t.min_bid + 2
     for seat in range(players):
-        said[seat] = first_flag(row, at.bids + seat * calls, calls)
-        shown[seat] = flag_set(row, at.played + seat * cards, cards)
-        shown[seat] |= flag_set(row, at.trick + seat * cards, cards)
         draws[seat] = throws[seat] = row[at.exchanged + seat]
-        left = shown[seat]
-        while left != _NONE:
-            card = lowest(left)
-            left = drop_lowest(left)
-            card_at[seat, row[at.trick_of + card]] = card
     shown[0] |= flag_set(row, at.hand, cards)
     draws[0], throws[0] = count(taken), 0
     for card in range(cards):
@@ -121,6 +110,40 @@ def read_known(t: RecordArray, at: RecordArray, row: Int8Array) -> Known:
         discarder,
         spare_trumps,
     )
+
+
+@kernel
+def read_said(t: RecordArray, at: RecordArray, row: Int8Array) -> Int64Array:
+    """What each seat said, [SEATS]: 0 pass, then the bids rising; -1 nothing yet."""
+    said = np.full(SEATS, -1, np.int64)
+    calls = np.int64(t.max_bid) - t.min_bid + 2
+    for seat in range(t.players):
+        said[seat] = first_flag(row, at.bids + seat * calls, calls)
+    return said
+
+
+@kernel
+def read_shown(t: RecordArray, at: RecordArray, row: Int8Array) -> UInt64Array:
+    """The cards each seat has played, those on the table included, [SEATS]."""
+    shown = np.zeros(SEATS, np.uint64)
+    cards = np.int64(t.cards)
+    for seat in range(t.players):
+        shown[seat] = flag_set(row, at.played + seat * cards, cards)
+        shown[seat] |= flag_set(row, at.trick + seat * cards, cards)
+    return shown
+
+
+@kernel
+def read_cards_at(t: RecordArray, at: RecordArray, row: Int8Array) -> Int64Array:
+    """The card each seat played in each trick, [SEATS, MAX_TRICKS + 1], -1 none yet."""
+    card_at = np.full((SEATS, MAX_TRICKS + 1), -1, np.int64)
+    shown = read_shown(t, at, row)
+    for seat in range(t.players):
+        while shown[seat] != _NONE:
+            card = lowest(shown[seat])
+            shown[seat] = drop_lowest(shown[seat])
+            card_at[seat, row[at.trick_of + card]] = card
+    return card_at
 
 
 @kernel
@@ -171,12 +194,3 @@ def class_of(t: RecordArray, trump: Whole, card: Whole) -> Whole:
 def is_in_exchange(known: Known, seat: Whole) -> bool:
     """Whether a seat is exchanging now, so that it has not drawn what it has thrown."""
     return known.phase == EXCHANGE and seat == 0
-
-
-@kernel
-def card_set(cards: Int64Array, size: Whole) -> np.uint64:
-    """The first `size` of a list of cards as a set."""
-    found = _NONE
-    for i in range(size):
-        found |= bit(cards[i])
-    return found
