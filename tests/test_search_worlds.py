@@ -47,6 +47,7 @@ TINY = {
     "dealer": make_rules("mini", ranks="7JQA", hand_size=3, **NAMED),
 }
 
+
 @pytest.mark.parametrize("game", ["mini", "four_point", "schmier"])
 def test_world__shows_its_viewer_what_it_has_seen(game: str) -> None:
     reached = set()
@@ -162,8 +163,10 @@ def copied(match: Match) -> Match:
 
 
 def may_discard_trump(match: Match) -> bool:
-    """Whether somebody else has discarded to the hand size and the viewer has seen none of his cards that is not trump."""
-    seen = {card for card in (*match.hands[VIEWER], *match.discards[VIEWER])}
+    """Whether somebody else has discarded to the hand size and the viewer has seen none of his cards that is
+    not trump.
+    """
+    seen = {*match.hands[VIEWER], *match.discards[VIEWER]}
     other = any(match.discards[1:]) and match.phase == "play"
     return other and not any(card[1] == match.trump for card in seen)
 

@@ -31,7 +31,8 @@ def workspace() -> RecordArray:
 class SearchAgent(BaseAgent):
     """Decides row by row. Its chance at a decision depends on the seed and the observation alone.
 
-    So the same position is decided alike wherever it stands among an agent's calls, and `probabilities` are those of `act`.
+    So the same position is decided alike wherever it stands among an agent's calls, and `probabilities` are
+    those of `act`.
     """
 
     def __init__(self) -> None:

@@ -1,9 +1,9 @@
 """`clairvoyant`: sees every hand and the stock; the ceiling in evaluations, no player.
 
-Cards are played by the solver, so as well as can be against the best play; among equals, it takes what brings most if all play on as
-`expert`. Before the first lead every action is tried, `expert` acting for all seats until the first lead, and the play solved.
-With three teams the solver takes the two others for one opponent and is slow with many cards: such positions are
-played out instead.
+Cards are played by the solver, so as well as can be against the best play; among equals, it takes what brings
+most if all play on as `expert`. Before the first lead every action is tried, `expert` acting for all seats
+until the first lead, and the play solved. With three teams the solver takes the two others for one opponent and
+is slow with many cards: such positions are played out instead.
 """
 
 from __future__ import annotations
@@ -33,18 +33,24 @@ class ClairvoyantAgent(SearchAgent):
 
     clairvoyant = True
 
-    def act_batch(self, observations: Int8Array, masks: Int8Array) -> Int64Array:
+    def act_batch(self, observations: Int8Array, masks: Int8Array) -> Int64Array:  # noqa: ARG002 the protocol's signature
         """Refused with RuntimeError: a clairvoyant agent acts on states."""
-        raise RuntimeError("clairvoyant must be shown the state: call act_batch_seeing(observations, masks, states)")
+        raise RuntimeError(
+            "clairvoyant must be shown the state: call act_batch_seeing(observations, masks, states)"
+        )
 
     def act_batch_seeing(self, observations: Int8Array, masks: Int8Array, states: Int8Array) -> Int64Array:
-        """Legal actions [B] int64; states: [B, s] int8, seats counted from the seat to act (`state(relative=True)`)."""
+        """Legal actions [B] int64; states: [B, s] int8, seats counted from the seat to act
+        (`state(relative=True)`).
+        """
         seen, legal = self.checked(observations, masks)
         refuse_empty(legal)
         full = np.ascontiguousarray(states, np.int8)
         expected = vector_size(state_layout(self.rules))
         if full.shape != (len(seen), expected):
-            raise ValueError(f"states of shape {full.shape}, expected [{len(seen)}, {expected}] for {self.rules.name}")
+            raise ValueError(
+                f"states of shape {full.shape}, expected [{len(seen)}, {expected}] for {self.rules.name}"
+            )
         announce_compilation()
         rows = zip(seen, legal, full, strict=True)
         return np.array([self._act_seeing(row, mask, whole) for row, mask, whole in rows], np.int64)
@@ -65,11 +71,11 @@ class ClairvoyantAgent(SearchAgent):
         elif state[0].phase == PLAY:
             values_by_solver(tables, state, mask, workspace(), values)
         else:
-            values_before_play(
-                tables, starts, state, mask, books, PLAIN, scratch, shown, workspace(), values
-            )
+            values_before_play(tables, starts, state, mask, books, PLAIN, scratch, shown, workspace(), values)
         preferred = self.expert_choice(row, mask)
-        return int(max(choices, key=lambda action: (values[0, action], played[0, action], action == preferred)))
+        return int(
+            max(choices, key=lambda action: (values[0, action], played[0, action], action == preferred))
+        )
 
     def _left(self, state: Any) -> int:
         """Cards that will be played, of a state."""

@@ -1,14 +1,15 @@
 """What one observation says of where the unseen cards can lie: piles, their sizes, and what each may hold.
 
-Seats are counted from the viewer, who is seat 0 and is to act. A pile is a hand of another seat, what another seat has
-thrown, or the stock. Cards are put in classes, those of one suit under trump, within which no rule tells one from another:
+Seats are counted from the viewer, who is seat 0 and is to act. A pile is a hand of another seat, what another
+seat has thrown, or the stock. Cards are put in classes, those of one suit under trump, within which no rule
+tells one from another:
 
-- a hand holds no card of a suit in which its seat has shown void; nor a trump, where `lead_trump_first` asks the bidder for
-  one and he led another suit;
+- a hand holds no card of a suit in which its seat has shown void; nor a trump, where `lead_trump_first` asks
+  the bidder for one and he led another suit;
 - what is thrown in an exchange is not trump;
-- what is discarded down to the hand size is not trump either, unless the hand that was kept is all trump; and never one
-  of the scoring trumps that `protect_scoring` keeps (docs/rules.md, "One deal", 4). The protected trumps are
-  a class of their own.
+- what is discarded down to the hand size is not trump either, unless the hand that was kept is all trump; and
+  never one of the scoring trumps that `protect_scoring` keeps (docs/rules.md, "One deal", 4). The protected
+  trumps are a class of their own.
 """
 
 from __future__ import annotations

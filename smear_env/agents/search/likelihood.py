@@ -1,7 +1,8 @@
 """How likely the others' actions were in each world: optional weights of worlds.
 
-All that another seat did, bids, cards and hidden discards, is held against a policy, which is asked with the observation that the seat
-had in that world. Many worlds are weighed and as many as are wanted drawn by their weights.
+All that another seat did, bids, cards and hidden discards, is held against a policy, which is asked with the
+observation that the seat had in that world. Many worlds are weighed and as many as are wanted drawn by their
+weights.
 """
 
 from __future__ import annotations
@@ -130,10 +131,11 @@ def expert_logs(
     mask: Int8Array,
     logs: Float64Array,
 ) -> None:
-    """Add to `logs` [N] what each action costs that `expert` would not have taken; the worlds, dealt, are stepped to now.
+    """Add to `logs` [N] what each action costs that `expert` would not have taken; the worlds, dealt, are
+    stepped to now.
 
-    ends: [N] the worlds now. differs: [3] logarithms of how likely that is in the auction, throwing and playing. What is thrown
-    counts as a set, as its order says nothing.
+    ends: [N] the worlds now. differs: [3] logarithms of how likely that is in the auction, throwing and
+    playing. What is thrown counts as a set, as its order says nothing.
     """
     t, at = tables[0], starts[0]
     for world in range(len(states)):

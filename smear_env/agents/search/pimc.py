@@ -1,20 +1,21 @@
 """`pimc-N`: perfect information Monte Carlo, the best action in the mean over worlds drawn from what it has seen.
 
-Cards are played by the solver in each of N worlds, where few enough cards are left, and otherwise by play-outs; everything
-before the first lead by play-outs, of which it can afford more. Its own later decisions are thought to be made in full knowledge, or as
-`expert` would, which is the method's known fault: it never plays to find out, nor to hide.
+Cards are played by the solver in each of N worlds, where few enough cards are left, and otherwise by play-outs;
+everything before the first lead by play-outs, of which it can afford more. Its own later decisions are thought
+to be made in full knowledge, or as `expert` would, which is the method's known fault: it never plays to find
+out, nor to hide.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from smear_env._typing import Float64Array, Int8Array
+from smear_env._typing import Int8Array, RecordArray
 from smear_env.agents.base import Agent
 from smear_env.agents.expert import PLAIN
 from smear_env.agents.search.base import SearchAgent, workspace
 from smear_env.agents.search.choice import choose
-from smear_env.agents.search.likelihood import likelihoods
+from smear_env.agents.search.likelihood import likelihoods, resample
 from smear_env.agents.search.playout import values_by_play, values_by_solver
 from smear_env.agents.search.worlds import sample_worlds
 from smear_env.engine.state import PHASE_NAMES, PLAY
@@ -26,7 +27,11 @@ PLAYOUT_FACTOR = 8
 SOLVED_CARDS = {2: 24, 3: 18}
 """By number of teams: with at most so many cards in all hands a position is solved."""
 DOUBT = 0.5
-"""Standard errors by which an action must be better than `expert`'s to be taken instead."""
+"""Standard errors by which a card must be better than `expert`'s to be played instead."""
+DOUBT_BEFORE_PLAY = 2.0
+"""As much for what is done before the first lead: there `expert` goes by tables fitted to thousands of deals."""
+POOL = 20
+"""Worlds weighed for each that is drawn."""
 
 
 class PimcAgent(SearchAgent):
@@ -35,7 +40,7 @@ class PimcAgent(SearchAgent):
     Args:
         worlds: how many are solved for a card; play-outs are made in `PLAYOUT_FACTOR` times as many.
         weights: a policy by whose likelihood of the others' bids and cards worlds are weighed; None, all alike.
-        doubt: see `choice.choose`.
+        doubt: standard errors by which a card must be better than `expert`'s; see `choice.choose`.
     """
 
     def __init__(self, worlds: int, *, weights: Agent | None = None, doubt: float = DOUBT) -> None:
@@ -55,19 +60,24 @@ class PimcAgent(SearchAgent):
     def decide(self, row: Int8Array, mask: Int8Array) -> int:
         """The action of the best mean value; see `choice.choose`."""
         solved = self._is_solved(row)
-        worlds = sample_worlds(
-            row, self.rules, self.worlds * (1 if solved else PLAYOUT_FACTOR), self.seed_of(row)
-        )
-        values = np.zeros((len(worlds.states), len(mask)), np.float32)
+        states = self._states(row, self.worlds * (1 if solved else PLAYOUT_FACTOR))
+        values = np.zeros((len(states), len(mask)), np.float32)
         tables, starts, books, scratch, shown = self.tools()
         if solved:
-            values_by_solver(tables, worlds.states, mask, workspace(), values)
+            values_by_solver(tables, states, mask, workspace(), values)
         else:
-            values_by_play(tables, starts, worlds.states, mask, books, PLAIN, scratch, shown, values)
-        weights: Float64Array | None = None
-        if self.weights is not None:
-            weights = likelihoods(worlds, self.rules, self.weights)
-        return choose(values, mask, self.expert_choice(row, mask), self.doubt, weights)
+            values_by_play(tables, starts, states, mask, books, PLAIN, scratch, shown, values)
+        return choose(
+            values, mask, self.expert_choice(row, mask), self.doubt if solved else DOUBT_BEFORE_PLAY
+        )
+
+    def _states(self, row: Int8Array, count: int) -> RecordArray:
+        """Worlds [count] that fit an observation [d], drawn by weights if there are any."""
+        seed = self.seed_of(row)
+        if self.weights is None:
+            return sample_worlds(row, self.rules, count, seed).states
+        pool = sample_worlds(row, self.rules, POOL * count, seed)
+        return pool.states[resample(likelihoods(pool, self.rules, self.weights), count, seed)]
 
     def _is_solved(self, row: Int8Array) -> bool:
         """Whether this decision is a card with few enough cards left."""

@@ -1,7 +1,8 @@
 """What each action of the seat to act leads to in given worlds: played out by `expert`, or solved.
 
-Values are those of the solver: (teams - 1) * own score change - the sum of the other teams', in points; a deal thrown in is
-worth 0. Every action is tried in the same worlds, so that the luck of the deal cancels between them.
+Values are those of the solver: (teams - 1) * own score change - the sum of the other teams', in points; a deal
+thrown in is worth 0. Every action is tried in the same worlds, so that the luck of the deal cancels between
+them.
 """
 
 from __future__ import annotations
@@ -156,8 +157,8 @@ def values_before_play(
 def solved_value(t: RecordArray, s: RecordArray, work: RecordArray) -> Whole:
     """Value for team 0 of a state in play or of a deal that has ended.
 
-    With three teams the solver's value is that of the team to act, here the bidder's: of another's deal half of it is taken
-    with the other sign, as if the two other teams shared it.
+    With three teams the solver's value is that of the team to act, here the bidder's: of another's deal half of
+    it is taken with the other sign, as if the two other teams shared it.
     """
     if s.phase == OVER:
         return deal_value(t, s, 0)

@@ -1,7 +1,7 @@
 """From `state(relative=True)`, the vector that shows everything, back to an engine's state.
 
-The deal is read off the vector and replayed by the engine, as worlds are: the seats are counted from the seat to act, and the match
-ends with the deal.
+The deal is read off the vector and replayed by the engine, as worlds are: the seats are counted from the seat
+to act, and the match ends with the deal.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from smear_env.agents.search.known import (
     read_shown,
 )
 from smear_env.agents.search.worlds import replay, set_match
-from smear_env.agents.seen import Whole, first_flag, flag_set
-from smear_env.cards import bit, count, drop_lowest, has, lowest
+from smear_env.agents.seen import first_flag, flag_set
+from smear_env.cards import count, drop_lowest, has, lowest
 from smear_env.engine.deal import set_cards
 from smear_env.engine.seats import seat_after
 from smear_env.engine.state import SEATS

@@ -1,7 +1,7 @@
 """The tree of `ismcts-N`: one of the viewer's information sets and what may follow, each iteration in another world.
 
-A node stands for the actions that lead to it. In each iteration only what is legal in that world can be chosen, so a node
-counts how often it was available as well as how often it was visited (Cowling, Powley and Whitehouse,
+A node stands for the actions that lead to it. In each iteration only what is legal in that world can be chosen,
+so a node counts how often it was available as well as how often it was visited (Cowling, Powley and Whitehouse,
 "Information Set Monte Carlo Tree Search", 2012; one observer).
 """
 

@@ -1,9 +1,10 @@
 """How many ways there are to put classes of cards into piles, and one of them drawn, each equally likely.
 
-Piles that may hold the same classes are one group. Classes are dealt to groups one after another; `table[step, state]`
-counts the ways to finish from a step (a class and a group) on, where the state is what every group still lacks, in a mixed radix.
-With `m` cards of a class, `k` of them to each group, there are `m! / (k! k! ...)` ways; the factors `1 / k!` stand in the table
-and those that all ways share are left out. Counts are doubles: exact to about 15 digits.
+Piles that may hold the same classes are one group. Classes are dealt to groups one after another; `table[step,
+state]` counts the ways to finish from a step (a class and a group) on, where the state is what every group
+still lacks, in a mixed radix. With `m` cards of a class, `k` of them to each group, there are `m! / (k! k!
+...)` ways; the factors `1 / k!` stand in the table and those that all ways share are left out. Counts are
+doubles: exact to about 15 digits.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def count_ways(
             continue
         joined = groups
         for group in range(groups):
-            alone = pile == required_pile or group_of[max(0, required_pile)] == group and required_pile >= 0
+            alone = pile == required_pile or (group_of[max(0, required_pile)] == group and required_pile >= 0)
             if group_allowed[group] == allowed[pile] and not alone:
                 joined = group
                 break

@@ -1,13 +1,14 @@
 """Complete worlds that fit what one seat has seen, each equally likely.
 
-A world is a whole history: the cards dealt to every seat, the order of the stock, and every action so far, with the other
-seats' hidden discards filled in. The measure: every history that the rules allow and that shows the viewer exactly its
-observation counts once. Histories that end in the same places (hands now, what each seat threw, what is left of the stock) are
-equally many for all of them, as a seat's drawn cards may be any of those it held, in any order, and so may the order in
-which it threw; so that the places of the unseen cards are uniform too, over all that the rules allow (`known` says which).
+A world is a whole history: the cards dealt to every seat, the order of the stock, and every action so far, with
+the other seats' hidden discards filled in. The measure: every history that the rules allow and that shows the
+viewer exactly its observation counts once. Histories that end in the same places (hands now, what each seat
+threw, what is left of the stock) are equally many for all of them, as a seat's drawn cards may be any of those
+it held, in any order, and so may the order in which it threw; so that the places of the unseen cards are
+uniform too, over all that the rules allow (`known` says which).
 
-Worlds are drawn by counting (`ways`): no rejection, no weights. Every world is replayed by the engine's own kernels, from
-the deal, so that it cannot be inconsistent.
+Worlds are drawn by counting (`ways`): no rejection, no weights. Every world is replayed by the engine's own
+kernels, from the deal, so that it cannot be inconsistent.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ class Worlds:
 def sample_worlds(observation: Int8Array, rules: Rules, worlds: int, seed: int) -> Worlds:
     """Draw `worlds` worlds that fit the observation [d] int8 of the seat to act, each equally likely.
 
-    The same arguments give the same worlds, and the first of more are those of fewer. Raises ValueError for another shape,
-    for the view of a seat that is not to act, and for one that no deal can show.
+    The same arguments give the same worlds, and the first of more are those of fewer. Raises ValueError for
+    another shape, for the view of a seat that is not to act, and for one that no deal can show.
     """
     row = np.ascontiguousarray(observation, np.int8)
     expected = vector_size(observation_layout(rules))
@@ -72,7 +73,9 @@ def sample_worlds(observation: Int8Array, rules: Rules, worlds: int, seed: int) 
         raise ValueError(f"worlds={worlds} must be at least 1")
     turn = observation_layout(rules)["turn"].start
     if row[turn] == 0:
-        raise ValueError("the observation is of a seat that is not to act: worlds are drawn for its decisions")
+        raise ValueError(
+            "the observation is of a seat that is not to act: worlds are drawn for its decisions"
+        )
     tables, starts = kernel_tables(rules)
     orders = np.empty((worlds, len(rules.card_names)), np.int8)
     actions = np.empty((worlds, most_actions(rules)), np.int64)
