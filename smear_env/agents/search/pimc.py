@@ -18,7 +18,7 @@ from smear_env.agents.search.choice import choose
 from smear_env.agents.search.likelihood import likelihoods, resample
 from smear_env.agents.search.playout import values_by_play, values_by_solver
 from smear_env.agents.search.worlds import sample_worlds
-from smear_env.engine.state import PHASE_NAMES, PLAY
+from smear_env.engine.state import PLAY
 from smear_env.layout import observation_layout
 from smear_env.rules import Rules
 
@@ -59,7 +59,8 @@ class PimcAgent(SearchAgent):
 
     def decide(self, row: Int8Array, mask: Int8Array) -> int:
         """The action of the best mean value; see `choice.choose`."""
-        solved = self._is_solved(row)
+        plays = self._plays(row)
+        solved = plays and self._cards_left(row) <= SOLVED_CARDS.get(self.rules.teams, 0)
         states = self._states(row, self.worlds * (1 if solved else PLAYOUT_FACTOR))
         values = np.zeros((len(states), len(mask)), np.float32)
         tables, starts, books, scratch, shown = self.tools()
@@ -67,9 +68,8 @@ class PimcAgent(SearchAgent):
             values_by_solver(tables, states, mask, workspace(), values)
         else:
             values_by_play(tables, starts, states, mask, books, PLAIN, scratch, shown, values)
-        return choose(
-            values, mask, self.expert_choice(row, mask), self.doubt if solved else DOUBT_BEFORE_PLAY
-        )
+        doubt = self.doubt if plays else DOUBT_BEFORE_PLAY
+        return choose(values, mask, self.expert_choice(row, mask), doubt)
 
     def _states(self, row: Int8Array, count: int) -> RecordArray:
         """Worlds [count] that fit an observation [d], drawn by weights if there are any."""
@@ -79,11 +79,12 @@ class PimcAgent(SearchAgent):
         pool = sample_worlds(row, self.rules, POOL * count, seed)
         return pool.states[resample(likelihoods(pool, self.rules, self.weights), count, seed)]
 
-    def _is_solved(self, row: Int8Array) -> bool:
-        """Whether this decision is a card with few enough cards left."""
-        layout = observation_layout(self.rules)
-        if PHASE_NAMES[int(row[layout["phase"].slice].argmax())] != PHASE_NAMES[PLAY]:
-            return False
-        played = np.count_nonzero(row[layout["trick_of"].slice])
-        limit = SOLVED_CARDS.get(self.rules.teams, 0)
-        return self.rules.players * self.rules.hand_size - played <= limit
+    def _plays(self, row: Int8Array) -> bool:
+        """Whether this decision is a card to play."""
+        phase = observation_layout(self.rules)["phase"].start
+        return bool(row[phase + PLAY])
+
+    def _cards_left(self, row: Int8Array) -> int:
+        """Cards in all hands, in play."""
+        played = np.count_nonzero(row[observation_layout(self.rules)["trick_of"].slice])
+        return self.rules.players * self.rules.hand_size - played
