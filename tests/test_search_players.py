@@ -233,7 +233,7 @@ def test_weights__favour_worlds_in_which_expert_does_what_was_done() -> None:
 
 def test_weights__of_a_policy_follow_its_probabilities() -> None:
     rules = make_rules("four_point")
-    row = next(r for r, _ in random_decisions(rules, 1, 6, 0.2) if phase_of(r, rules) == "play")
+    row = [row for row, _ in random_decisions(rules, 1, 6, 0.2) if phase_of(row, rules) == "play"][-1]
     worlds = sample_worlds(row, rules, 50, 1)
     uniform = started("random", rules)
     # Uniform play is as likely in all worlds but for the number of choices of hidden discards and cards.

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from smear_env._jit import kernel
-from smear_env._typing import Int8Array, Int64Array, RecordArray, UInt64Array
+from smear_env._typing import Int8Array, Int64Array, RecordArray, UInt64Array, as_int
 from smear_env.agents.seen import Whole, first_flag, flag_set
 from smear_env.cards import count, drop_lowest, has, lowest
 from smear_env.engine.state import EXCHANGE, SEATS
@@ -70,7 +70,8 @@ def read_known(t: RecordArray, at: RecordArray, row: Int8Array) -> Known:
     for seat in range(players):
         draws[seat] = throws[seat] = row[at.exchanged + seat]
     shown[0] |= flag_set(row, at.hand, cards)
-    draws[0], throws[0] = count(taken), 0
+    draws[0] = count(taken)
+    throws[0] = 0
     for card in range(cards):
         if row[at.discard_order + card] > 0:
             thrown[row[at.discard_order + card] - 1] = card

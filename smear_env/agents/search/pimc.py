@@ -82,7 +82,7 @@ class PimcAgent(SearchAgent):
     def _plays(self, row: Int8Array) -> bool:
         """Whether this decision is a card to play."""
         phase = observation_layout(self.rules)["phase"].start
-        return bool(row[phase + PLAY])
+        return int(row[phase + PLAY]) != 0
 
     def _cards_left(self, row: Int8Array) -> int:
         """Cards in all hands, in play."""

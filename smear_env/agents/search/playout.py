@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from smear_env._jit import kernel
-from smear_env._typing import Float32Array, Int8Array, RecordArray
+from smear_env._typing import Float32Array, Int8Array, RecordArray, as_int
 from smear_env.agents.expert import expert_action
 from smear_env.agents.seen import Whole
 from smear_env.cards import count, lowest
@@ -37,11 +37,11 @@ def expert_step(
     """Let `expert` act for the seat to act; `row` [d] and `mask` [n] are written over."""
     cards, calls = legal_sets(t, s)
     if count(cards) + count(calls) == 1:
-        action = np.int64(lowest(cards)) if calls == _NONE else np.int64(t.cards) + lowest(calls)
+        action = as_int(lowest(cards)) if calls == _NONE else as_int(t.cards) + lowest(calls)
     else:
         write_observation(t, s, s.turn, at, address(row))
         write_mask(t, cards, calls, len(mask), address(mask))
-        action = np.int64(expert_action(t, at, row, mask, book, style))
+        action = as_int(expert_action(t, at, row, mask, book, style))
     step(t, s, action)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from smear_env._jit import kernel
-from smear_env._typing import Int8Array, Int64Array, RecordArray
+from smear_env._typing import Int8Array, Int64Array, RecordArray, as_int
 from smear_env.agents.search.known import (
     PILES,
     THROWN,
@@ -56,7 +56,7 @@ def reveal(
                 piles[THROWN + seat, row[at.discard_order + card] - 1] = card
     dealer = first_flag(row, at.dealer, players)
     for turn in range(1, players + 1):
-        seat = seat_after(t, dealer, turn % players)
+        seat = seat_after(t, dealer, as_int(turn % players))
         taken = flag_set(row, at.taken + seat * cards, cards)
         while taken != _NONE:
             order[place] = lowest(taken)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from smear_env._jit import kernel
-from smear_env._typing import Float64Array, Int8Array, Int64Array, RecordArray
+from smear_env._typing import Float64Array, Int8Array, Int64Array, RecordArray, as_int
 from smear_env.agents.search.playout import deal_value, play_out
 from smear_env.agents.seen import Whole
 from smear_env.cards import bit, count, drop_lowest, lowest
@@ -75,7 +75,7 @@ def grow(
             cards, calls = legal_sets(t, s)
             choices = count(cards) + count(calls)
             if choices == 1:
-                action = np.int64(lowest(cards)) if calls == _NONE else np.int64(t.cards) + lowest(calls)
+                action = as_int(lowest(cards)) if calls == _NONE else as_int(t.cards) + lowest(calls)
                 step(t, s, action)
                 continue
             team = np.int64(t.team_of[s.turn])
@@ -91,7 +91,7 @@ def grow(
                 tree.available[node] = 1
             path[depth], teams[depth] = node, team
             depth += 1
-            step(t, s, tree.action[node])
+            step(t, s, as_int(tree.action[node]))
         play_out(t, at, s, books[0], style, row, mask)
         for i in range(depth):
             tree.visits[path[i]] += 1
@@ -103,12 +103,12 @@ def best_child(
     t: RecordArray, tree: Tree, node: Whole, cards: np.uint64, calls: np.uint64, exploration: float
 ) -> tuple[Whole, np.uint64, np.uint64]:
     """The child to follow among the legal actions, and no untried ones; or the node itself and those not tried."""
-    deck = np.int64(t.cards)
+    deck = as_int(t.cards)
     untried_cards, untried_calls = cards, calls
     best, most = node, -np.inf
     child = tree.first_child[node]
     while child >= 0:
-        action = tree.action[child]
+        action = as_int(tree.action[child])
         tried_card = bit(action) if action < deck else _NONE
         tried_call = bit(action - deck) if action >= deck else _NONE
         if tried_card & cards != _NONE or tried_call & calls != _NONE:

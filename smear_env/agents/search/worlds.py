@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from smear_env._jit import announce_compilation, kernel
-from smear_env._typing import Int8Array, Int64Array, RecordArray
+from smear_env._typing import Int8Array, Int64Array, RecordArray, as_int
 from smear_env.agents.search.known import (
     CLASSES,
     PILES,
@@ -235,7 +235,7 @@ def choose_deal(
     place = players * hand_size
     for turn in range(1, players + 1):
         # From the dealer's left, himself last; where the bidder alone draws the order is no matter.
-        seat = seat_after(t, known.dealer, turn % players)
+        seat = seat_after(t, known.dealer, as_int(turn % players))
         for i in range(known.draws[seat]):
             order[place] = drawn[seat, i]
             place += 1
