@@ -1,9 +1,9 @@
 """`clairvoyant`: sees every hand and the stock; the ceiling in evaluations, no player.
 
-Cards are played by the solver, so as well as can be against the best play; among equals, it takes what brings
-most if all play on as `expert`. Before the first lead every action is tried, `expert` acting for all seats
-until the first lead, and the play solved. With three teams the solver takes the two others for one opponent and
-is slow with many cards: such positions are played out instead.
+Cards are discarded before trump is known and played by the solver, so as well as can be against the best play;
+among equals, it takes what brings most if all play on as `expert`. Before the first lead every action is tried,
+`expert` acting for all seats until the first lead, and the play solved. With three teams the solver takes the
+two others for one opponent and is slow with many cards: such positions are played out instead.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from smear_env.agents.search.playout import values_before_play, values_by_play, 
 from smear_env.agents.search.reveal import reveal
 from smear_env.agents.search.worlds import most_actions
 from smear_env.cards import count
-from smear_env.engine.state import PLAY, new_states
+from smear_env.engine.state import DISCARD, PLAY, new_states
 from smear_env.layout import offsets, state_layout, vector_size
 
 SOLVED_CARDS = {2: 64, 3: 24}
@@ -33,7 +33,8 @@ class ClairvoyantAgent(SearchAgent):
 
     clairvoyant = True
 
-    def act_batch(self, observations: Int8Array, masks: Int8Array) -> Int64Array:  # noqa: ARG002 the protocol's signature
+    def act_batch(self, observations: Int8Array, masks: Int8Array) -> Int64Array:  # noqa: ARG002 the protocol's
+    signature
         """Refused with RuntimeError: a clairvoyant agent acts on states."""
         raise RuntimeError(
             "clairvoyant must be shown the state: call act_batch_seeing(observations, masks, states)"
@@ -68,7 +69,7 @@ class ClairvoyantAgent(SearchAgent):
         values_by_play(tables, starts, state, mask, books, PLAIN, scratch, shown, played)
         if self._left(state[0]) > SOLVED_CARDS.get(self.rules.teams, 0):
             values = played
-        elif state[0].phase == PLAY:
+        elif state[0].phase == PLAY or (state[0].phase == DISCARD and not self.rules.trump_named):
             values_by_solver(tables, state, mask, workspace(), values)
         else:
             values_before_play(tables, starts, state, mask, books, PLAIN, scratch, shown, workspace(), values)

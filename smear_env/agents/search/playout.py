@@ -15,11 +15,11 @@ from smear_env.agents.expert import expert_action
 from smear_env.agents.seen import Whole
 from smear_env.cards import count, lowest
 from smear_env.engine.legal import legal_sets
-from smear_env.engine.state import OVER, PLAY, SCORED
+from smear_env.engine.state import DISCARD, OVER, PLAY, SCORED
 from smear_env.engine.step import step
 from smear_env.flags import address
 from smear_env.observation import write_mask, write_observation
-from smear_env.solver import solve_state, solve_state_cards
+from smear_env.solver import solve_state, solve_state_cards, solve_state_discards
 
 _NONE = np.uint64(0)
 
@@ -117,12 +117,17 @@ def values_by_play(
 def values_by_solver(
     tables: RecordArray, states: RecordArray, legal: Int8Array, work: RecordArray, values: Float32Array
 ) -> None:
-    """Write the value of each card that may be played in each world, [W, n], all hands known."""
+    """Write the value of each card in each world, [W, n], all hands known: to play, or to discard before trump
+    is known.
+    """
     t = tables[0]
     cards = np.int64(t.cards)
     found = np.empty(cards, np.int16)
     for world in range(len(states)):
-        solve_state_cards(t, states[world], work, found)
+        if states[world].phase == DISCARD:
+            solve_state_discards(t, states[world], work, found)
+        else:
+            solve_state_cards(t, states[world], work, found)
         for card in range(cards):
             if legal[card] != 0:
                 values[world, card] = found[card]
