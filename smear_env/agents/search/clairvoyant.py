@@ -33,8 +33,7 @@ class ClairvoyantAgent(SearchAgent):
 
     clairvoyant = True
 
-    def act_batch(self, observations: Int8Array, masks: Int8Array) -> Int64Array:  # noqa: ARG002 the protocol's
-    signature
+    def act_batch(self, observations: Int8Array, masks: Int8Array) -> Int64Array:  # noqa: ARG002 see `Agent`
         """Refused with RuntimeError: a clairvoyant agent acts on states."""
         raise RuntimeError(
             "clairvoyant must be shown the state: call act_batch_seeing(observations, masks, states)"

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from smear_env._jit import kernel
-from smear_env._typing import Int8Array, Int64Array, RecordArray, UInt64Array, as_int
+from smear_env._typing import Int8Array, Int64Array, RecordArray, UInt64Array
 from smear_env.agents.seen import Whole, first_flag, flag_set
 from smear_env.cards import count, drop_lowest, has, lowest
 from smear_env.engine.state import EXCHANGE, SEATS
