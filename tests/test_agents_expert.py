@@ -163,6 +163,24 @@ def test_follow__trumps_a_rich_side_trick_with_the_jack_behind_it() -> None:
     assert expert(PLAIN, hands, play) == "JS"
 
 
+def test_follow__throws_a_ten_and_no_trump_on_the_partners_ace() -> None:
+    hands = {0: "AS KS JS TH 9H 7D", 1: "7S 8D 8C 9C JH QH", 2: "8S AD AC 7H QD JC", 3: "TS 9D 7C JD 8H KH"}
+    assert expert(PLAIN, hands, "4 AS 7S 8S TS 7D 8D AD 9D AC 7C") == "TH"
+
+
+def test_follow__saves_the_trump_where_a_trick_holds_nothing() -> None:
+    hands = {0: "AS KS JS TH 9H 7D", 1: "7S 8D 8C 9C JH QH", 2: "8S 7C AC 7H QD JC", 3: "TS 9S 8H KH AD TD"}
+    assert expert(PLAIN, hands, "4 AS 7S 8S 9S 9H JH 7H")[1] == "H"
+
+
+def test_follow__stops_the_bidder_one_point_short() -> None:
+    # Four bid: the jack, with two trumps to choose from, sets him; a ten that decides Game does as well.
+    hands = {0: "AS JS QS TH 9H 7D", 1: "8S 8D 8C 9C 8H QH", 2: "7S 7C AC 7H QD JC", 3: "9S KS TS AH KH TD"}
+    assert expert(PLAIN, hands, "4 AS 8S 7S TS JS 8C 7C") == "KS"
+    hands = {0: "AS 7S QS TH 9H 7D", 1: "8S 8D 8C 9C 8H QH", 2: "9S 7C AC 7H QD JC", 3: "TS KS AD KD KC TD"}
+    assert expert(PLAIN, hands, "4 AS 8S 9S TS TH 8H 7H") == "KS"
+
+
 # ---------------------------------------------------------------- protocol and strength
 
 
