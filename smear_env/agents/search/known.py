@@ -92,8 +92,8 @@ def read_known(t: RecordArray, at: RecordArray, row: Int8Array) -> Known:
             discarder = np.int64(THROWN + seat)
     spare_trumps = False
     if discarder >= 0:
-        seat = discarder - THROWN
-        spare_trumps = shown[seat] & ~t.suit_mask[trump, trump] == _NONE and allowed[seat] & trumps != 0
+        kept = shown[discarder - THROWN] & ~t.suit_mask[trump, trump]
+        spare_trumps = kept == _NONE and allowed[discarder - THROWN] & trumps != 0
     return Known(
         unseen,
         phase,

@@ -86,5 +86,5 @@ class PimcAgent(SearchAgent):
 
     def _cards_left(self, row: Int8Array) -> int:
         """Cards in all hands, in play."""
-        played = np.count_nonzero(row[observation_layout(self.rules)["trick_of"].slice])
+        played = int(np.count_nonzero(row[observation_layout(self.rules)["trick_of"].slice]))
         return self.rules.players * self.rules.hand_size - played
