@@ -10,6 +10,7 @@ from typing import Any
 from smear_env.agents.base import Agent
 from smear_env.agents.expert import AGGRESSIVE, CAUTIOUS, ExpertAgent
 from smear_env.agents.greedy import GreedyAgent
+from smear_env.agents.search.names import PATTERNS, make_search_agent
 from smear_env.agents.simple import PasserAgent, RandomAgent
 
 AgentLike = str | Path | Agent | Callable[[], Agent]
@@ -33,11 +34,16 @@ def agent_names() -> tuple[str, ...]:
 def make_agent(name_or_path: AgentLike) -> Agent:
     """An agent by registered name, by checkpoint (folder or shipped name), from a factory, or as it is.
 
+    Searching players have their size in their name: `pimc-20`, `ismcts-500` (`agents/search/names.py`).
     Raises `ValueError` for a name or path that is none of these, listing the registered names, and
     `TypeError` for what is no agent.
     """
     if isinstance(name_or_path, str) and name_or_path in _FACTORIES:
         return _FACTORIES[name_or_path]()
+    if isinstance(name_or_path, str):
+        searching = make_search_agent(name_or_path)
+        if searching is not None:
+            return searching
     if isinstance(name_or_path, str | Path):
         return _load(name_or_path)
     # A class has the methods of its agents, but is a factory.
@@ -57,7 +63,7 @@ def _load(name_or_path: str | Path) -> Agent:
     except (FileNotFoundError, ValueError) as error:
         if Path(name_or_path).exists():
             raise
-        known = ", ".join(agent_names())
+        known = ", ".join((*agent_names(), *PATTERNS))
         message = f"{str(name_or_path)!r} is no registered agent ({known}) and no checkpoint: {error}"
         raise ValueError(message) from error
     return policy

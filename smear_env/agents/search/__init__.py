@@ -1,0 +1,1 @@
+"""Players that search: worlds drawn from what a seat has seen, play-outs, the solver."""

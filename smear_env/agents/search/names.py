@@ -1,0 +1,55 @@
+"""Searching players by name: `pimc-20`, `ismcts-500`, `clairvoyant`.
+
+`pimc-20:expert` and `pimc-20:four_point` weigh worlds by the likelihood of what the others did, with `expert`
+or a checkpoint.
+"""
+
+from __future__ import annotations
+
+import re
+
+from smear_env.agents.base import Agent
+
+PATTERNS = ("pimc-N", "pimc-N:expert", "pimc-N:CHECKPOINT", "ismcts-N", "clairvoyant")
+"""What the names look like; N is a whole number from 1."""
+
+_NAME = re.compile(r"(pimc|ismcts)(?:-([^:]*))?(?::(.*))?", re.DOTALL)
+_MOST = 1_000_000
+
+
+def make_search_agent(name: str) -> Agent | None:
+    """The searching player of a name, None if the name is of another kind; ValueError for a number that makes
+    no sense.
+    """
+    if name == "clairvoyant":
+        from smear_env.agents.search.clairvoyant import ClairvoyantAgent
+
+        return ClairvoyantAgent()
+    found = _NAME.fullmatch(name)
+    if found is None:
+        return None
+    kind, number, checkpoint = found.groups()
+    if not (number and re.fullmatch(r"[0-9]+", number) and 1 <= int(number) <= _MOST):
+        raise ValueError(
+            f"agent {name!r}: after {kind}- comes a whole number of {'worlds' if kind == 'pimc' else 'iterations'} "
+            f"from 1 to {_MOST}, as in {kind}-{20 if kind == 'pimc' else 500}"
+        )
+    if kind == "ismcts":
+        if checkpoint is not None:
+            raise ValueError(
+                f"agent {name!r}: only pimc-N takes a checkpoint after a colon; leave {checkpoint!r} away"
+            )
+        from smear_env.agents.search.ismcts import IsmctsAgent
+
+        return IsmctsAgent(int(number))
+    from smear_env.agents.search.pimc import PimcAgent
+
+    return PimcAgent(int(number), weights=None if checkpoint is None else _policy(checkpoint))
+
+
+def _policy(name: str) -> Agent:
+    """`expert`, or the policy of a checkpoint; ValueError if there is none."""
+    from smear_env.agents.expert import ExpertAgent
+    from smear_env.agents.policy import load_policy
+
+    return ExpertAgent() if name == "expert" else load_policy(name)
