@@ -4,7 +4,7 @@
 `smear_env/SmearSingle-v0` with Gymnasium. `make_agent` and `load_policy` give opponents.
 """
 
-from smear_env._data import checkpoints_folder, configs_folder
+from smear_env._data import checkpoints_folder, configs_folder, deals_folder
 from smear_env.aec import env, raw_env
 from smear_env.agents.base import Agent
 from smear_env.agents.policy import DESCRIPTION as POLICY_FILE
@@ -48,6 +48,7 @@ __all__ = [
     "agent_names",
     "checkpoints_folder",
     "configs_folder",
+    "deals_folder",
     "decode",
     "env",
     "layout_hash",

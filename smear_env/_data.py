@@ -1,4 +1,4 @@
-"""Where the configurations and checkpoints that come with the package are.
+"""Where the configurations, checkpoints and fixed deals that come with the package are.
 
 In a checkout they stand at the top of the repository, in an installed wheel inside the package.
 """
@@ -20,3 +20,8 @@ def configs_folder() -> Path:
 def checkpoints_folder() -> Path:
     """The folder with the shipped checkpoints, one folder each."""
     return _ROOT / "checkpoints"
+
+
+def deals_folder() -> Path:
+    """The folder with the fixed deals for evaluation, `four_point.json` and others."""
+    return _ROOT / "deals" if _IN_WHEEL.is_dir() else _ROOT / "benchmarks" / "deals"

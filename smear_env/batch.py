@@ -14,7 +14,7 @@ import numpy as np
 from smear_env._jit import inline_kernel, kernel
 from smear_env._typing import BoolArray, Float32Array, Int8Array, Int64Array, RecordArray, UInt64Array, as_int
 from smear_env.cards import count, lowest
-from smear_env.engine.deal import start_match
+from smear_env.engine.deal import set_cards, start_match
 from smear_env.engine.legal import contains, legal_sets
 from smear_env.engine.state import OVER, SCORED, TEAMS
 from smear_env.engine.step import step
@@ -244,6 +244,13 @@ def step_games(
         out.legal[i, 0] = cards
         out.legal[i, 1] = calls
         write_mask(t, cards, calls, actions_count, mask + i * actions_count)
+
+
+@kernel
+def set_deals(tables: RecordArray, setups: RecordArray, states: RecordArray, orders: Int8Array) -> None:
+    """Begin the present deal of every game anew with given cards, [N, cards] int8; its dealer stays."""
+    for i in range(len(states)):
+        set_cards(tables[setups[i].rules], states[i], orders[i])
 
 
 @kernel

@@ -13,6 +13,7 @@ import numpy as np
 from smear_env import batch
 from smear_env._jit import announce_compilation
 from smear_env._typing import BoolArray, Float32Array, Int8Array, Int64Array, RecordArray
+from smear_env.deals import check_deals
 from smear_env.engine.deal import DRAWN
 from smear_env.engine.state import new_states
 from smear_env.engine.tables import compile_tables
@@ -170,8 +171,14 @@ class SelfPlayVectorEnv:
         """[N] record array, the last finished deal of each slot."""
         return self._hand_out(self._out.deals).view(np.recarray)
 
-    def reset(self, *, seed: int | None = None) -> VectorStep:
-        """Start a new game in every slot: game `i` of a given seed, or else the slot's next game."""
+    def reset(self, *, seed: int | None = None, deals: tuple[Any, Any] | None = None) -> VectorStep:
+        """Start a new game in every slot: game `i` of a given seed, or else the slot's next game.
+
+        `deals`, orders [N, cards] and dealers [N] of integers, replaces the first deal of each game: `hand_size` card
+        ids for each seat in turn, then the stock from its top. Later deals and games are the seed's. Raises
+        ValueError, with nothing changed, for an order that does not hold every card once and for no such dealer.
+        """
+        given = None if deals is None else check_deals(deals, self.rules, self.num_games)
         if seed is not None or self._games is None:
             self._seed = check_seed(seed) if seed is not None else self._seed
             self._games = self._first_game + np.arange(self.num_games, dtype=np.int64)
@@ -181,6 +188,10 @@ class SelfPlayVectorEnv:
         self._states.seed = np.uint64(self._seed)
         self._states.game = self._games
         self._run(np.full(self.num_games, batch.RESTART))
+        if given is not None:
+            orders, self._states.dealer = given
+            batch.set_deals(*self._games_as_arrays(), orders)
+            self._run(np.full(self.num_games, batch.SHOW))
         return self._result()
 
     def step(self, actions: Any) -> VectorStep:

@@ -20,8 +20,9 @@ pytest.importorskip("torch")
 import torch
 from safetensors.torch import load_file, save_file
 
-from training.checkpoint import load_resume, save_policy, save_resume, write_atomically
+from training.checkpoint import load_resume, save_policy, save_resume
 from training.config import TrainConfig
+from training.files import write_atomically
 from training.network import Network, load_network
 
 CONFIG = TrainConfig(

@@ -14,8 +14,8 @@ from smear_env import Rules, make_agent, make_rules, observation_layout, pieces
 
 pytest.importorskip("torch")
 
-import training.evaluate
-from training.evaluate import compare, describe, evaluate, interval, main, summarize
+from training.evaluate import Comparison, compare, describe, evaluate, interval, main, summarize
+from training.evaluation import figures
 
 GAMES = pytest.mark.parametrize("preset", ["four_point", "schmier"])
 TWO_TEAMS = pytest.mark.parametrize(
@@ -25,7 +25,7 @@ TWO_TEAMS = pytest.mark.parametrize(
 
 @pytest.fixture(autouse=True)
 def fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training.evaluate, "RESAMPLES", 500)
+    monkeypatch.setattr(figures, "RESAMPLES", 500)
 
 
 # ------------------------------------------------------------------------------------------------ sides
@@ -175,14 +175,13 @@ def test_evaluate__repeats_with_the_same_seed(preset: str) -> None:
 
 
 def test_agents__draw_from_generators_of_their_own() -> None:
-    # Seeds differ between the two agents and between seeds of the evaluation, for every chunk of deals.
+    # Seeds differ between the two agents, the sides, the seeds of the evaluation and the shards of deals.
     seeds = []
     for seed in (1, 2, 3):
         agent, against = Spy("passer"), Spy("passer")
-        compare(agent, against, make_rules("four_point"), 2, seed)
-        assert len(set(agent.seeds)) == len(set(against.seeds)) == 1
-        seeds += [agent.seeds[0], against.seeds[0]]
-    assert len(set(seeds)) == 6
+        compare(agent, against, make_rules("four_point"), 6, seed, shard=3)
+        seeds += [*agent.seeds, *against.seeds]
+    assert len(set(seeds)) == len(seeds) == 3 * 2 * 2 * 2
 
 
 def test_agents__draws_of_one_do_not_move_the_other() -> None:
@@ -200,11 +199,13 @@ def test_agents__draws_of_one_do_not_move_the_other() -> None:
     np.testing.assert_array_equal(plain.points, compare(wasteful, Spy("random"), rules, 30, 1).points)
 
 
-def test_chunks__have_deals_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training.evaluate, "CHUNK", 16)
-    spy = Spy("passer")
-    compare(spy, make_agent("passer"), make_rules("four_point"), 40, 1)
-    assert len(spy.hands()) == 40 * 4
+@pytest.mark.parametrize("deals", [None, "fixed"])
+def test_shards__are_stretches_of_the_same_deals(deals: str | None) -> None:
+    spies = [Spy("passer"), Spy("passer")]
+    for spy, shard in zip(spies, (7, 40), strict=True):
+        compare(spy, make_agent("passer"), make_rules("four_point"), 40, 1, deals=deals, shard=shard)
+    assert len(spies[0].hands()) == 40 * 4
+    assert spies[0].hands() == spies[1].hands()
 
 
 # ------------------------------------------------------------------------------------------------ interval
@@ -238,15 +239,15 @@ def test_interval__unit_is_the_pair() -> None:
     # Each pair cancels out, however much its two deals vary.
     points = np.random.default_rng(0).normal(size=(100, 1)) * np.array([[1, -1]])
     none = np.zeros((100, 2), bool)
-    comparison = training.evaluate.Comparison(points, none, none, none, np.empty((0, 2)))
+    comparison = Comparison(points, none, none, none, np.empty((0, 2)))
     assert summarize(comparison, 1)["interval"] == [0, 0]
 
 
 # ------------------------------------------------------------------------------------------------ the command
 
 
-def run_main(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
-    monkeypatch.setattr("sys.argv", ["evaluate", *arguments])
+def run_main(monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str) -> None:
+    monkeypatch.setattr("sys.argv", ["evaluate", "--runs", str(folder), *arguments])
     main()
 
 
@@ -255,7 +256,7 @@ def test_command__writes_the_json_and_says_it(
 ) -> None:
     path = tmp_path / "made" / "result.json"
     given = ("--agent", "greedy", "--against", "passer", "--pairs", "60", "--seed", "5", "--matches", "3")
-    run_main(monkeypatch, *given, "--options", "stock_to_bidder=2", "--json", str(path))
+    run_main(monkeypatch, tmp_path / "runs", *given, "--options", "stock_to_bidder=2", "--json", str(path))
     result = json.loads(path.read_text())
     assert result["agent"] == "greedy"
     assert result["against"] == "passer"
@@ -289,13 +290,17 @@ def test_json__has_no_matches_where_none_are_played() -> None:
         (("--agent", "greedy", "--against", "passer", "--options", "colour=red"), "'colour'"),
         (("--agent", "greedy", "--against", "passer", "--options", "stock_to_bidder=9"), "stock_to_bidder=9"),
         (("--agent", "greedy", "--against", "passer", "--pairs", "2", "--json", "/dev/null/x"), "/dev/null"),
+        (("--agent", "greedy", "--against", "passer", "--deals", "mine"), "deals='mine'"),
+        (("--agent", "greedy", "--against", "passer", "--deals", "schmier"), "53 cards and 6 seats"),
+        (("--agent", "greedy", "--against", "passer", "--deals", "fixed", "--pairs", "10001"), "pairs=10001"),
+        (("--agent", "greedy", "--against", "passer", "--processes", "-1"), "processes=-1"),
     ],
 )
 def test_command__names_what_is_wrong(
-    monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], named: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], named: str
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        run_main(monkeypatch, *arguments)
+        run_main(monkeypatch, tmp_path, *arguments)
     assert str(ended.value.code).startswith("error: ")
     assert named in str(ended.value.code)
 

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
 from dataclasses import fields
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +20,7 @@ from torch import Tensor
 
 from smear_env import POLICY_FILE, POLICY_FORMAT, PRESETS, CheckpointError, Rules, layout_hash
 from training.config import TrainConfig, as_plain, game_rules
+from training.files import commit, write_atomically
 from training.network import Network
 
 RESUME = "resume.json"
@@ -121,33 +119,6 @@ def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tenso
             _, index, key = name.split(".", 2)
             state.setdefault(int(index), {})[key] = tensor
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
-
-
-@cache
-def commit() -> str:
-    """The commit of the source, `+` behind it where files differ from it; "unknown" outside a checkout.
-
-    It is asked for once, when a run starts: what is committed meanwhile is not what runs.
-    """
-    command = ["git", "describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*"]
-    try:
-        done = subprocess.run(
-            command, cwd=Path(__file__).parent, capture_output=True, text=True, timeout=10, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return "unknown"
-    return done.stdout.strip()
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a reader finds the old content or the new, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    with partial.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
 
 
 def _file_name(stem: str, number: int, content: bytes) -> str:

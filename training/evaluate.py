@@ -5,6 +5,9 @@ schmier): same cards, stock and dealer. Points per deal is the mean over a set o
 mean; a deal passed out counts 0 and is not redealt. Agents see observations, never the state.
 
     python -m training.evaluate --agent checkpoints/four_point --against greedy --pairs 2000
+    python -m training.evaluate --agent my_module:my_function --against greedy --deals fixed
+
+Ctrl-C or a kill loses nothing that matters: the same command goes on, and ends with the same result.
 """
 
 from __future__ import annotations
@@ -15,88 +18,63 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy.stats import bootstrap
+from rich.console import Console
 
-from smear_env import Agent, Rules, SelfPlayVectorEnv, load_policy, make_agent, make_rules
-from training.arrays import BoolArray, Float64Array
-from training.checkpoint import commit, write_atomically
+from smear_env import Agent, Rules, make_rules
+from training.evaluation.deals import MAX_SEED, Deals
+from training.evaluation.figures import Comparison, compared, forfeits, interval, summarize
+from training.evaluation.players import Player, apart, check_players, draw_seed
+from training.evaluation.plays import Plays, join, play
+from training.evaluation.run import ALONE, QUICK_SHARD, Means, play_lineups
+from training.evaluation.workers import cores
+from training.files import commit, write_atomically
 
-CHUNK = 4096
-"""Sets of deals played at once."""
-RESAMPLES = 4000
-CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Plays of an agent against another, one row for each set of duplicate deals and a column for each side."""
-
-    points: Float64Array  # [sets, teams] own score change less the others' mean, the agent as team 0, 1 ...
-    bid: BoolArray  # [sets, teams] the agent's side was the bidder
-    made: BoolArray  # [sets, teams] and made its bid
-    passed: BoolArray  # [sets, teams] the deal was passed out
-    won: Float64Array  # [match sets, teams] match won 1, lost 0, cut off 1 / teams; empty if none was played
+FORMAT = "smear-evaluation/2"
 
 
 def compare(
-    agent: Agent, against: Agent, rules: Rules, pairs: int, seed: int, matches: int = 0
+    agent: Agent,
+    against: Agent,
+    rules: Rules,
+    pairs: int,
+    seed: int,
+    matches: int = 0,
+    deals: str | None = None,
+    shard: int = QUICK_SHARD,
 ) -> Comparison:
-    """Play `pairs` sets of duplicate deals and `matches` sets of duplicate matches.
+    """Play `pairs` sets of duplicate deals and `matches` sets of duplicate matches, in this process.
 
-    The same seed gives the same deals whatever the agents. Raises ValueError for fewer than 2 pairs, and for a seed or
-    number of matches that makes no sense.
+    The same seed, or the same fixed set, gives the same deals whatever the agents. Raises ValueError for fewer than 2
+    pairs, and for a seed or number of matches that makes no sense.
     """
+    source = _checked_deals(rules, pairs, matches, seed, deals)
+
+    def side(number: int, count: int, *, whole: bool) -> Plays:
+        lineup = [agent if team == number else against for team in range(rules.teams)]
+        parts = []
+        for first in range(0, count, shard):
+            for which, one in enumerate((agent, against)):
+                one.reset(rules, -1, draw_seed(seed, whole, first, number, which))
+            parts.append(play(lineup, rules, source, first, min(shard, count - first), matches=whole))
+        return join(parts)
+
+    sides = range(rules.teams)
+    return compared(
+        tuple(side(number, pairs, whole=False) for number in sides),
+        tuple(side(number, matches, whole=True) for number in sides if matches),
+    )
+
+
+def _checked_deals(rules: Rules, pairs: int, matches: int, seed: int, deals: str | None) -> Deals:
     if pairs < 2:
         raise ValueError(f"pairs={pairs} must be at least 2 for an interval")
     if matches < 0:
         raise ValueError(f"matches={matches} must not be negative")
-    if not 0 <= seed < 2**64:
+    if not 0 <= seed <= MAX_SEED:
         raise ValueError(f"seed={seed} is outside 0..2**64-1")
-    columns = [_play_side(agent, against, rules, pairs, seed, side) for side in range(rules.teams)]
-    points, bid, made, passed = (np.stack(part, axis=1) for part in zip(*columns, strict=True))
-    won = [_play_matches(agent, against, rules, matches, seed, side) for side in range(rules.teams)]
-    return Comparison(points, bid, made, passed, np.stack(won, axis=1))
-
-
-def interval(values: Float64Array, seed: int) -> tuple[float, float]:
-    """95 % bootstrap interval of the mean over sets, [sets] points; the mean twice where nothing varies."""
-    if np.all(values == values[0]):
-        return float(values[0]), float(values[0])
-    result = bootstrap(
-        (values,),
-        np.mean,
-        n_resamples=RESAMPLES,
-        batch=100,
-        confidence_level=CONFIDENCE,
-        method="percentile",
-        rng=np.random.default_rng(seed),
-    )
-    return float(result.confidence_interval.low), float(result.confidence_interval.high)
-
-
-def summarize(comparison: Comparison, seed: int) -> dict[str, Any]:
-    """The figures of a comparison: points per deal, its interval and standard deviation, shares, matches won."""
-    sets = comparison.points.mean(axis=1)
-    bids = comparison.bid.sum()
-    result: dict[str, Any] = {
-        "points_per_deal": float(sets.mean()),
-        "interval": list(interval(sets, seed)),
-        "deviation": float(sets.std(ddof=1)),
-        "by_team": [float(mean) for mean in comparison.points.mean(axis=0)],
-        "bid": float(comparison.bid.mean()),
-        "bids_made": float(comparison.made.sum() / bids) if bids else None,
-        "bids_set": float(1 - comparison.made.sum() / bids) if bids else None,
-        "passed_out": float(comparison.passed.mean()),
-    }
-    if len(comparison.won):
-        won = comparison.won.mean(axis=1)
-        result |= {
-            "matches": len(won),
-            "matches_won": float(won.mean()),
-            "matches_interval": list(interval(won, seed)),
-        }
-    return result
+    source = Deals(seed, rules.name if deals == "fixed" else deals)
+    source.check(rules, pairs)
+    return source
 
 
 def evaluate(
@@ -108,83 +86,83 @@ def evaluate(
     seed: int = 1,
     matches: int = 0,
     sampled: bool = False,
+    deals: str | None = None,
+    limit_seconds: float = 10.0,
+    means: Means = ALONE,
 ) -> dict[str, Any]:
-    """Compare two agents by name or checkpoint folder; the JSON that `python -m training.evaluate` writes."""
-    comparison = compare(_agent(agent, sampled), _agent(against, sampled), rules, pairs, seed, matches)
-    return {
-        "format": "smear-evaluation/1",
+    """Compare two players by name; the JSON that `python -m training.evaluate` writes.
+
+    `deals` is None for fresh deals of the seed, "fixed" for the committed set of the rules' preset, or the path of
+    another set's JSON.
+    """
+    result, _ = evaluate_plays(
+        agent,
+        against,
+        rules,
+        pairs=pairs,
+        seed=seed,
+        matches=matches,
+        sampled=sampled,
+        deals=deals,
+        limit_seconds=limit_seconds,
+        means=means,
+    )
+    return result
+
+
+def evaluate_plays(
+    agent: str,
+    against: str,
+    rules: Rules,
+    *,
+    pairs: int = 2000,
+    seed: int = 1,
+    matches: int = 0,
+    sampled: bool = False,
+    deals: str | None = None,
+    limit_seconds: float = 10.0,
+    means: Means = ALONE,
+) -> tuple[dict[str, Any], Comparison]:
+    """As `evaluate`, with the comparison that the figures are of."""
+    source = _checked_deals(rules, pairs, matches, seed, deals)
+    players = apart([Player(name, sampled, limit_seconds) for name in (agent, against)])
+    described = dict(zip(players, check_players(players, rules), strict=True))
+    lineups = [tuple(players[team != side] for team in range(rules.teams)) for side in range(rules.teams)]
+    plays = play_lineups(lineups, described, rules, source, pairs, means=means)
+    whole = (
+        play_lineups(lineups, described, rules, source, matches, matches=True, means=means) if matches else {}
+    )
+    comparison = compared(
+        tuple(plays[lineup] for lineup in lineups), tuple(whole[lineup] for lineup in lineups if whole)
+    )
+    given_up = (
+        forfeits((*comparison.plays, *comparison.match_plays)) if not whole else _all_forfeits(comparison)
+    )
+    result = {
+        "format": FORMAT,
         "agent": agent,
         "against": against,
+        "players": {"agent": described[players[0]], "against": described[players[1]]},
         "rules": rules.name,
         "options": rules.options(),
+        "deals": source.describe(),
         "pairs": pairs,
         "seed": seed,
         "play": "sampled" if sampled else "greedy",
         "commit": commit(),
         **summarize(comparison, seed),
+        **({"forfeits": given_up} if given_up else {}),
     }
+    return result, comparison
 
 
-def _agent(name: str, sampled: bool) -> Agent:
-    agent = make_agent(name)
-    return load_policy(name, sample=True) if sampled and hasattr(agent, "sample") else agent
-
-
-def _play_side(
-    agent: Agent, against: Agent, rules: Rules, pairs: int, seed: int, side: int
-) -> tuple[Any, ...]:
-    """Every deal once, `agent` as team `side`: points [pairs], bid, made and passed [pairs] bool."""
-    parts = []
-    for first in range(0, pairs, CHUNK):
-        env = SelfPlayVectorEnv(
-            min(CHUNK, pairs - first), rules, episode="deal", reward="points", skip_forced=True
-        )
-        reward = _play(env, agent, against, side, _chunk_seed(seed, first))
-        deals = env.deals
-        bid = (deals.ended == 2) & (deals.bidder % rules.teams == side)
-        parts.append((reward[:, side], bid, bid & (deals.made == 1), deals.ended == 1))
-    return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
-
-
-def _play_matches(
-    agent: Agent, against: Agent, rules: Rules, matches: int, seed: int, side: int
-) -> Float64Array:
-    """Every match once, `agent` as team `side`: 1 won, 0 lost, 1 / teams cut off, [matches]."""
-    parts = [np.empty(0)]
-    for first in range(0, matches, CHUNK):
-        env = SelfPlayVectorEnv(min(CHUNK, matches - first), rules, skip_forced=True, max_deals=200)
-        _play(env, agent, against, side, _chunk_seed(seed, first))
-        winner = env.deals.winner
-        parts.append(np.where(winner == side, 1.0, np.where(winner < 0, 1 / rules.teams, 0.0)))
-    return np.concatenate(parts)
-
-
-def _chunk_seed(seed: int, first: int) -> int:
-    # Each chunk has games 0, 1 ... of a seed of its own.
-    return (seed + 1_000_003 * (first // CHUNK)) % 2**64
-
-
-def _play(env: SelfPlayVectorEnv, agent: Agent, against: Agent, side: int, seed: int) -> Float64Array:
-    """One episode in every slot; returns what each team earned, [N, teams]."""
-    for number, player in enumerate((agent, against)):
-        player.reset(env.rules, -1, 2 * seed + number)
-    shown = env.reset(seed=seed)
-    going = np.ones(env.num_games, bool)
-    total = np.zeros((env.num_games, env.teams))
-    while going.any():
-        actions = np.full(env.num_games, -1, np.int64)
-        ours = shown.seat % env.teams == side
-        for player, rows in ((agent, np.flatnonzero(going & ours)), (against, np.flatnonzero(going & ~ours))):
-            if len(rows):
-                actions[rows] = player.act_batch(shown.observation[rows], shown.mask[rows])
-        shown = env.step_some(actions)
-        total += shown.reward
-        going &= ~(shown.terminated | shown.truncated)
-    return total
+def _all_forfeits(comparison: Comparison) -> dict[str, Any]:
+    found = {"deals": forfeits(comparison.plays), "matches": forfeits(comparison.match_plays)}
+    return {kind: by_player for kind, by_player in found.items() if by_player}
 
 
 def describe(result: dict[str, Any]) -> str:
-    """One line for a person."""
+    """One line for a person, and one for each player that forfeited."""
     low, high = result["interval"]
     made = "-" if result["bids_made"] is None else f"{result['bids_made']:.0%}"
     line = (
@@ -204,7 +182,8 @@ class EvaluateOptions:
     """Compare two agents on duplicate deals, each from every side, with a 95 % bootstrap interval."""
 
     agent: str
-    """Agent to measure: a registered name, a checkpoint folder, or the name of a shipped checkpoint."""
+    """Agent to measure: a registered name, a checkpoint folder, the name of a shipped checkpoint, an outsider's
+    `module:function`, or `process:COMMAND` that speaks JSON lines."""
     against: str
     """Its opponent in all other teams' seats."""
     rules: str = "four_point"
@@ -217,8 +196,20 @@ class EvaluateOptions:
     """Sets of duplicate whole matches to play as well."""
     seed: int = 1
     """Seed of the deals and of the agents."""
+    deals: str = "fresh"
+    """`fresh` deals of the seed, the committed `fixed` set of the preset, or the path of another set's JSON."""
     sampled: bool = False
     """Checkpoints sample from their policy; otherwise they take the most probable action."""
+    limit_seconds: float = 10.0
+    """How long an outsider may think about one action."""
+    processes: int = 0
+    """Processes that play, 0 for one on each core."""
+    shard: int = 0
+    """Deals in a shard, of which finished ones are kept; 0 for 256, or 16 where an agent searches or is an outsider."""
+    runs: Path = Path("runs/evaluation")
+    """Where finished shards are kept, so that the same command goes on."""
+    fresh: bool = False
+    """Play again what is there from before."""
     json: Path | None = None
     """File to write the result to."""
 
@@ -240,13 +231,27 @@ def main() -> None:
             seed=given.seed,
             matches=given.matches,
             sampled=given.sampled,
+            deals=None if given.deals == "fresh" else given.deals,
+            limit_seconds=given.limit_seconds,
+            means=means_of(given.processes, given.shard, given.runs, fresh=given.fresh),
         )
         if given.json:
             write_atomically(given.json, json.dumps(result, indent=1).encode())
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        sys.exit(f"stopped; what is done is in {given.runs}: the same command goes on")
     print(describe(result))
 
+
+def means_of(processes: int, shard: int, runs: Path, *, fresh: bool) -> Means:
+    """The means that flags ask for, 0 standing for what is usual."""
+    if processes < 0 or shard < 0:
+        raise ValueError(f"processes={processes} and shard={shard} must not be negative")
+    return Means(processes or cores(), runs, shard or None, fresh, Console(stderr=True))
+
+
+__all__ = ["Comparison", "compare", "describe", "evaluate", "evaluate_plays", "interval", "main", "summarize"]
 
 if __name__ == "__main__":
     main()

@@ -25,6 +25,7 @@ from smear_env import CheckpointError, SelfPlayVectorEnv, VectorStep, make_agent
 from training import checkpoint
 from training.config import TrainConfig, as_plain, config_from, game_rules
 from training.evaluate import evaluate
+from training.files import commit
 from training.metrics import DealCounts
 from training.network import Network, bfloat16_pays
 from training.noise import Noise, minibatch_order
@@ -55,7 +56,7 @@ class Trainer:
             raise ValueError(f"device={device!r}: torch finds no such device here")
         self.config = config
         self.peers = peers
-        checkpoint.commit()
+        commit()
         torch.set_num_threads(config.threads)
         torch.manual_seed(config.seed)
         first, games = peers.rank * config.games, peers.size * config.games

@@ -1,0 +1,1 @@
+"""How strong an agent is: deals, shards, processes, outsiders and figures behind `training.evaluate`."""

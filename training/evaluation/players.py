@@ -1,0 +1,134 @@
+"""Players by name: which agents take part, what exactly they are, and how each is asked for its actions."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from smear_env import (
+    Agent,
+    PolicyAgent,
+    Rules,
+    agent_names,
+    load_policy,
+    make_agent,
+)
+from training.arrays import Int8Array, Int64Array
+
+QUICK = ("random", "passer", "greedy", "expert", "cautious", "aggressive")
+"""Registered agents, up to a hyphen, that decide in microseconds: theirs are large shards."""
+
+
+@dataclass(frozen=True)
+class Player:
+    """One who takes part in an evaluation; the same text is the same player in every process."""
+
+    name: str
+    """A registered agent, a checkpoint (folder or shipped name), `module:function`, or `process:COMMAND`."""
+    sampled: bool = False
+    """A checkpoint samples from its policy; otherwise it takes the most probable action."""
+    limit_seconds: float = 10.0
+    """How long an outsider may think about one action."""
+    copy: int = 0
+    """Counts those of the same name who meet: each draws for itself."""
+
+    @property
+    def outside(self) -> bool:
+        """Whether it is no agent of this package: asked for one decision at a time, and not trusted."""
+        return ":" in self.name and self.name not in agent_names() and not Path(self.name).exists()
+
+    @property
+    def quick(self) -> bool:
+        """Whether a deal of it takes no time to speak of."""
+        if self.outside:
+            return False
+        return self.name.partition("-")[0] in QUICK or self.name not in agent_names()
+
+    def make(self) -> Agent:
+        """The agent; ValueError if the name is none."""
+        if self.outside:
+            from training.evaluation.outsiders import Outsider
+
+            return Outsider(self.name, self.limit_seconds)
+        agent = make_agent(self.name)
+        return (
+            load_policy(self.name, sample=True) if self.sampled and isinstance(agent, PolicyAgent) else agent
+        )
+
+    def describe(self, agent: Agent) -> dict[str, Any]:
+        """What a result says of the player, given its agent: what it is, and the hash of what decides for it."""
+        if self.outside:
+            from training.evaluation.outsiders import files_hash
+
+            kind = "process" if self.name.startswith("process:") else "callable"
+            return {
+                "name": self.name,
+                "kind": kind,
+                "files_sha256": files_hash(self.name),
+                "limit_seconds": self.limit_seconds,
+            }
+        if isinstance(agent, PolicyAgent):
+            return {
+                "name": self.name,
+                "kind": "checkpoint",
+                "weights_sha256": agent.description["weights_sha256"],
+                "play": "sampled" if agent.sample else "greedy",
+            }
+        return {"name": self.name, "kind": "registered", "clairvoyant": sees_all(agent)}
+
+
+def label(name: str) -> str:
+    """What tables call a player: the name, of a checkpoint the last folder that says something."""
+    path = Path(name)
+    if not path.is_dir():
+        return name
+    return path.parent.name if path.name == "checkpoint" else path.name
+
+
+def sees_all(agent: Any) -> bool:
+    """Whether an agent is shown the state beside the observation."""
+    return bool(getattr(agent, "clairvoyant", False))
+
+
+def decide(agent: Any, observations: Int8Array, masks: Int8Array, states: Int8Array | None) -> Int64Array:
+    """Actions [B] of an agent; `states`, [B, s] as the seats to act see them, are for those that see all."""
+    if sees_all(agent):
+        return agent.act_batch_seeing(observations, masks, states)
+    return agent.act_batch(observations, masks)
+
+
+def draw_seed(*parts: object) -> int:
+    """A seed of 63 bits that other parts do not share; parts are numbers and names."""
+    text = "\n".join(map(str, parts))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1
+
+
+def apart(players: Sequence[Player]) -> tuple[Player, ...]:
+    """The players, those of the same name told apart by `copy`."""
+    return tuple(
+        dataclasses.replace(player, copy=list(players[:index]).count(player))
+        for index, player in enumerate(players)
+    )
+
+
+def check_players(players: Sequence[Player], rules: Rules) -> list[dict[str, Any]]:
+    """Descriptions of players that exist and play these rules; ValueError for those that do not."""
+    descriptions = []
+    for player in players:
+        agent = player.make()
+        try:
+            agent.reset(rules, -1, 0)
+            descriptions.append(player.describe(agent))
+        finally:
+            close(agent)
+    return descriptions
+
+
+def close(agent: Any) -> None:
+    """Let an agent end what it has started."""
+    if hasattr(agent, "close"):
+        agent.close()

@@ -1,0 +1,48 @@
+"""Files that a kill leaves whole, and what says which source made them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import smear_env
+
+SOURCE = Path(__file__).parent
+
+
+@cache
+def commit() -> str:
+    """The commit of the source, `+` behind it where files differ from it; "unknown" outside a checkout.
+
+    It is asked for once, when a run starts: what is committed meanwhile is not what runs.
+    """
+    command = ["git", "describe", "--always", "--abbrev=40", "--dirty=+", "--exclude=*"]
+    try:
+        done = subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return done.stdout.strip()
+
+
+@cache
+def source_hash() -> str:
+    """SHA-256 of the sources that decide how a deal goes: the environment with its agents, and the evaluation."""
+    digest = hashlib.sha256()
+    for folder in (Path(smear_env.__file__).parent, SOURCE / "evaluation"):
+        for path in sorted(folder.rglob("*.py")):
+            digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file so that a reader finds the old content or the new, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    with partial.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
