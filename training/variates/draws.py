@@ -1,9 +1,9 @@
 """What a finished deal tells of its draw from the stock, and the draws that were as likely.
 
-Everything is read from the full state at the end of a deal (`SelfPlayVectorEnv.final_state`), which still tells who drew,
-threw and played what. Whoever discards after drawing (the bidder who takes stock cards, the dealer who takes what is
-left) is given back his discards, so that hands are those just after the draw: nothing that was decided with a card of
-the stock in sight enters.
+Everything is read from the full state at the end of a deal (`SelfPlayVectorEnv.final_state`), which still tells who
+drew, threw and played what. Whoever discards after drawing (the bidder who takes stock cards, the dealer who takes what
+is left) is given back his discards, so that hands are those just after the draw: nothing that was decided with a card
+of the stock in sight enters.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _every_draw(draws: Draws, size: int, total: int) -> BoolArray:
 def _sampled_draws(
     draws: Draws, counts: Int64Array, samples: int, generator: np.random.Generator
 ) -> BoolArray:
-    deals, seats, cards = draws.drawn.shape
+    deals, _, cards = draws.drawn.shape
     # Cards of the stock in a random order; the first go to the first seat, and so on.
     keys = np.where(draws.pool[:, None], generator.random((deals, samples, cards), np.float32), 2)
     place = np.empty((deals, samples, cards), np.int64)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import torch
 from torch import nn
 
 from smear_env import Rules, make_agent
 from training.arrays import Float32Array, Int8Array
-from training.variates.plays import record
+from training.evaluation.deals import Deals
+from training.evaluation.players import draw_seed
+from training.evaluation.plays import play
 from training.variates.draws import read_draws
+from training.variates.luck import replay
 from training.variates.value import feature_count, features
 
 CHUNK = 4096
@@ -28,13 +33,17 @@ def played_deals(
     inputs: list[Int8Array] = []
     targets: list[Float32Array] = []
     done = number = 0
+    source = Deals(seed)
     while done < deals:
         one, other = pairs[number % len(pairs)]
         # With three teams the second agent has two.
         lineup = [make_agent(one), *[make_agent(other)] * (rules.teams - 1)]
-        played = record(lineup, rules, seed, number * CHUNK, CHUNK)
+        for place, agent in enumerate(dict.fromkeys(lineup)):
+            agent.reset(rules, -1, draw_seed("fit", seed, number, place))
+        played = play(lineup, rules, source, number * CHUNK, CHUNK)
+        env, shown = source.begin(rules, number * CHUNK, CHUNK, skip_forced=True)
+        draws = read_draws(replay(env, shown, played.actions), rules)
         number += 1
-        draws = read_draws(played.states, rules)
         drew = np.flatnonzero(draws.drawn.any(axis=(1, 2)))
         draws = draws.of(drew)
         teams = (draws.bidder[:, None] + np.arange(rules.teams)) % rules.teams
@@ -50,7 +59,7 @@ def fit_value(
     """Layers of the network and the share of variance that it explains in the last twentieth of the deals."""
     torch.manual_seed(seed)
     sizes = (feature_count(rules), *HIDDEN, rules.teams)
-    linear = [nn.Linear(a, b) for a, b in zip(sizes, sizes[1:], strict=False)]
+    linear = [nn.Linear(a, b) for a, b in pairwise(sizes)]
     network = nn.Sequential(*[part for layer in linear for part in (layer, nn.ReLU())][:-1])
     held = len(inputs) // 20
     x, y = torch.from_numpy(inputs), torch.from_numpy(targets)

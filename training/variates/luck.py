@@ -1,33 +1,36 @@
-"""How much of what a play paid was luck: corrections of mean exactly 0, found by replaying recorded actions.
+"""How much of what plays paid was luck: corrections of mean exactly 0, found by replaying recorded actions.
 
 Two kinds of chance are taken out. The draw from the stock: see the package. And the choices of sampled policies, whose
-probabilities are known: `q(a) - sum p(a) q(a)` has mean 0 for any `q` that looks at the state before the choice; here it
-is the critic of a checkpoint, one action ahead. Greedy play chooses without chance and has no such term.
+probabilities are known: `q(a) - sum p(a) q(a)` has mean 0 for any `q` that looks at the state before the choice;
+here it is the critic of a checkpoint, one action ahead. Greedy play chooses without chance and has no such term.
 
 Both need agents that do not see the stock: a clairvoyant one bids by it, and is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
-from smear_env import PolicyAgent, Rules, SelfPlayVectorEnv, VectorStep, order_suits, rename_suits
+from smear_env import Agent, PolicyAgent, Rules, SelfPlayVectorEnv, VectorStep
 from training.arrays import Float64Array, Int8Array, Int64Array
-from training.network import Network, critic_input
+from training.evaluation.deals import Deals
+from training.evaluation.figures import Comparison, interval
+from training.evaluation.players import draw_seed, sees_all
 from training.variates.draws import other_draws, read_draws
-from training.variates.value import Value
+from training.variates.value import Value, load_value
+
+if TYPE_CHECKING:
+    from training.variates.ahead import Lookahead
 
 SAMPLES = 48
-"""Draws that stand for all where those are too many; the mean stays exactly 0, the noise of the others' mean grows."""
+"""Draws that stand for all where those are too many; the mean stays exactly 0, the others' mean gets some noise."""
 DEALS = 1024
-"""Deals whose draws are evaluated at once."""
-AHEAD = 4096
-"""Positions one action ahead that are evaluated at once."""
+"""Deals that are replayed and evaluated at once."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,49 @@ class Variates:
     """What corrects: a value of the draw, and a critic for sampled choices; each may be missing."""
 
     draw: Value | None = None
-    critic: Network | None = None
+    ahead: Lookahead | None = None
+
+    def describe(self) -> dict[str, Any]:
+        """What a result says of them."""
+        said: dict[str, Any] = {}
+        if self.draw is not None:
+            said["draw_sha256"] = self.draw.sha256
+        if self.ahead is not None:
+            said["critic_sha256"] = self.ahead.sha256
+        return said
+
+
+def load_variates(stem: Path | None, rules: Rules, critic: Path | None = None) -> Variates:
+    """Control variates from the files of a value and the folder of a checkpoint, whose critic judges choices."""
+    ahead = None
+    if critic is not None:
+        from training.variates.ahead import Lookahead  # it brings torch
+
+        ahead = Lookahead(critic, rules)
+    return Variates(None if stem is None else load_value(stem, rules), ahead)
+
+
+def replay(
+    env: SelfPlayVectorEnv,
+    shown: VectorStep,
+    actions: Int8Array,
+    look: Callable[[VectorStep, Int64Array], None] | None = None,
+) -> Int8Array:
+    """Take recorded actions again; the full states [N, s] int8 in which the plays ended, or a forfeit cut them short.
+
+    env, shown: at the beginning of the deals, forced moves skipped. actions: [N, moves] int8, -1 behind the end. look:
+    is given what is shown and the actions about to be taken, -1 where a play is over.
+    """
+    states, over = np.empty_like(env.final_state), np.zeros(env.num_games, bool)
+    for column in actions.T:
+        chosen = column.astype(np.int64)
+        if look is not None:
+            look(shown, chosen)
+        shown = env.step_some(chosen)
+        states[shown.terminated] = env.final_state[shown.terminated]
+        over |= shown.terminated
+    states[~over] = env.state()[~over]
+    return states
 
 
 def play_luck(
@@ -48,30 +93,22 @@ def play_luck(
 ) -> Float64Array:
     """Points by team [N, teams] that chance gave in plays of one deal each, to be taken off what they paid.
 
-    env, shown: at the beginning of the deals, forced moves skipped. actions: [N, moves] int8, -1 behind a play's end; a play
-    cut short by a forfeit is corrected as far as it went. sampled: by team, policies whose choices were drawn from their
-    `probabilities`. seed: of the sampled draws.
+    A play cut short by a forfeit is corrected as far as it went. env, shown, actions: as for `replay`. sampled: by
+    team, policies whose choices were drawn from their `probabilities`. seed: of the sampled draws.
     """
     luck = np.zeros((env.num_games, env.teams))
-    critic = Lookahead(variates.critic, env.rules) if variates.critic is not None and sampled else None
-    final = np.empty_like(env.final_state)
-    over = np.zeros(env.num_games, bool)
-    for column in actions.T:
-        chosen = column.astype(np.int64)
-        if np.all(chosen < 0):
-            break
-        if critic is not None:
-            for team, agent in sampled.items():
-                rows = np.flatnonzero((chosen >= 0) & (shown.seat % env.teams == team))
-                if len(rows):
-                    chances = agent.probabilities(shown.observation[rows], shown.mask[rows])
-                    luck[rows] += critic.choice_luck(env, shown, rows, chosen[rows], chances)
-        shown = env.step_some(chosen)
-        final[shown.terminated] = env.final_state[shown.terminated]
-        over |= shown.terminated
+
+    def choices(view: VectorStep, chosen: Int64Array) -> None:
+        assert variates.ahead is not None
+        for team, agent in sampled.items():
+            rows = np.flatnonzero((chosen >= 0) & (view.seat % env.teams == team))
+            if len(rows):
+                chances = agent.probabilities(view.observation[rows], view.mask[rows])
+                luck[rows] += variates.ahead.choice_luck(env, view, rows, chosen[rows], chances)
+
+    states = replay(env, shown, actions, choices if variates.ahead is not None and sampled else None)
     if variates.draw is not None:
-        final[~over] = env.state()[~over]
-        luck += draw_luck(variates.draw, final, seed)
+        luck += draw_luck(variates.draw, states, seed)
     return luck
 
 
@@ -81,73 +118,60 @@ def draw_luck(value: Value, states: Int8Array, seed: int) -> Float64Array:
     states: [N, s] int8, the end of one deal each, or a later moment than its draw; absolute seats.
     """
     out = np.zeros((len(states), value.rules.teams))
-    generator = np.random.default_rng([seed, 77])
-    for first in range(0, len(states), DEALS):
-        draws = read_draws(states[first : first + DEALS], value.rules)
-        drew = np.flatnonzero(draws.drawn.any(axis=(1, 2)))
-        if len(drew) == 0:
-            continue
+    draws = read_draws(states, value.rules)
+    drew = np.flatnonzero(draws.drawn.any(axis=(1, 2)))
+    if len(drew):
         draws = draws.of(drew)
-        others, _ = other_draws(draws, SAMPLES, generator)
+        others, _ = other_draws(draws, SAMPLES, np.random.default_rng(seed))
         mean = value.of_draws(draws, others).mean(axis=1)
-        out[first + drew] = value.of_draws(draws, draws.drawn[:, None])[:, 0] - mean
+        out[drew] = value.of_draws(draws, draws.drawn[:, None])[:, 0] - mean
     return out
 
 
-class Lookahead:
-    """Values one action ahead, by a critic on the full state; the action is played by the engine.
+def comparison_luck(
+    comparison: Comparison, agents: Sequence[Agent], rules: Rules, deals: Deals, variates: Variates
+) -> Float64Array:
+    """What chance gave the agent in each play of a comparison, [sets, sides].
 
-    Args:
-        network: a checkpoint's, with its critic.
-        rules: of the deals.
+    agents: the two that were compared, as they played. Raises ValueError for one that sees the stock: what it bids
+    depends on the draw.
     """
+    for agent in agents:
+        if sees_all(agent):
+            raise ValueError(
+                f"{type(agent).__name__} sees the stock before it bids: control variates would be biased"
+            )
+        if isinstance(agent, PolicyAgent):
+            agent.reset(rules, -1, 0)
+    luck = np.empty_like(comparison.points)
+    for side, plays in enumerate(comparison.plays):
+        lineup = [agents[team != side] for team in range(rules.teams)]
+        sampled = {
+            team: agent
+            for team, agent in enumerate(lineup)
+            if isinstance(agent, PolicyAgent) and agent.sample
+        }
+        for first in range(0, len(plays), DEALS):
+            part = slice(first, min(first + DEALS, len(plays)))
+            env, shown = deals.begin(rules, first, part.stop - first, skip_forced=True)
+            seed = draw_seed("variates", deals.seed, first, side)
+            luck[part, side] = play_luck(env, shown, plays.actions[part], variates, sampled, seed)[:, side]
+    return luck
 
-    def __init__(self, network: Network, rules: Rules) -> None:
-        self._network = network
-        self._env = SelfPlayVectorEnv(AHEAD, rules, episode="deal", reward="points", skip_forced=True, seed=0)
-        self._env.reset()
 
-    def choice_luck(
-        self,
-        env: SelfPlayVectorEnv,
-        shown: VectorStep,
-        rows: Int64Array,
-        chosen: Int64Array,
-        chances: Any,
-    ) -> Float64Array:
-        """Value of what was chosen less the mean by the chances of choosing, [rows, teams] by absolute team.
-
-        chosen: [rows] actions. chances: [rows, n] probabilities that the actions were drawn from.
-        """
-        game, action = np.nonzero(shown.mask[rows])
-        snapshot = env.snapshot()
-        values = np.concatenate(
-            [
-                self._after(snapshot, rows[game[part]], action[part])
-                for part in (slice(k, k + AHEAD) for k in range(0, len(game), AHEAD))
-            ]
-        )
-        weights = (action == chosen[game]) - np.asarray(chances, np.float64)[game, action]
-        luck = np.zeros((len(rows), env.teams))
-        np.add.at(luck, game, weights[:, None] * values)
-        return luck
-
-    def _after(self, snapshot: dict[str, Any], rows: Int64Array, actions: Int64Array) -> Float64Array:
-        """Points by absolute team [B, teams] expected once each action is taken in its game."""
-        env, count = self._env, len(rows)
-        filled = np.resize(rows, AHEAD)
-        env.restore({"states": snapshot["states"][filled], "seed": snapshot["seed"]})
-        taken = np.full(AHEAD, -1)
-        taken[:count] = actions
-        shown = env.step_some(taken)
-        values = shown.reward[:count].astype(np.float64)
-        going = np.flatnonzero(~shown.terminated[:count])
-        if len(going):
-            rules = env.rules
-            order = order_suits(shown.observation[going], shown.mask[going], rules).order
-            states = rename_suits(env.state(relative=True)[going], order, rules)
-            with torch.no_grad():
-                own_first = self._network.values(torch.from_numpy(critic_input(states, rules.name)))
-            turned = (np.arange(env.teams) - shown.seat[going, None]) % env.teams
-            values[going] += np.take_along_axis(own_first.double().numpy(), turned, axis=1)
-        return values
+def summarize_luck(
+    comparison: Comparison, luck: Float64Array, variates: Variates, seed: int
+) -> dict[str, Any]:
+    """Points per deal less what was luck, beside what a plain mean says: `saving` is the share of variance removed."""
+    plain, gift = comparison.set_points, luck.mean(axis=1)
+    reduced = plain - gift
+    error = float(gift.std(ddof=1) / np.sqrt(len(gift)))
+    return {
+        "points_per_deal": float(reduced.mean()),
+        "interval": list(interval(reduced, seed)),
+        "deviation": float(reduced.std(ddof=1)),
+        "saving": float(1 - reduced.var() / plain.var()) if plain.var() else 0.0,
+        "mean_correction": float(gift.mean()),
+        "mean_correction_error": error,
+        **variates.describe(),
+    }

@@ -1,8 +1,8 @@
 """The frozen value function: what each team can expect once the stock is drawn, all hands known.
 
 A small network on hands alone, seats counted from the bidder and suits in one order, fitted on deals of its own
-(`fit.py`). A value is two files: weights in safetensors, and JSON that says what it was fitted on and holds the hash of the
-weights. An evaluation names that hash, and a file that differs from it is refused.
+(`fit.py`). A value is two files: weights in safetensors, and JSON that says what it was fitted on and holds the
+hash of the weights. An evaluation names that hash, and a file that differs from it is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from safetensors.numpy import save as save_tensors
 
 from smear_env import PRESETS, CheckpointError, Rules
 from training.arrays import BoolArray, Float32Array, Float64Array, Int64Array
-from training.checkpoint import write_atomically
+from training.files import write_atomically
 from training.variates.draws import Draws
 
 FORMAT = "smear-variates/1"
@@ -104,7 +104,9 @@ def _suit_order(hand: BoolArray, trump: Int64Array, rules: Rules) -> Int64Array:
     return np.argsort(-key, axis=1, kind="stable")
 
 
-def save_value(stem: Path, layers: list[tuple[Float32Array, Float32Array]], description: dict[str, Any]) -> str:
+def save_value(
+    stem: Path, layers: list[tuple[Float32Array, Float32Array]], description: dict[str, Any]
+) -> str:
     """Write `stem.safetensors` and `stem.json`; returns the hash of the weights."""
     tensors = {
         f"{number}.{name}": np.ascontiguousarray(tensor, np.float16)
@@ -117,6 +119,10 @@ def save_value(stem: Path, layers: list[tuple[Float32Array, Float32Array]], desc
     described = {"format": FORMAT, **description, "layers": len(layers), "weights_sha256": digest}
     write_atomically(stem.with_suffix(".json"), json.dumps(described, indent=1).encode())
     return digest
+
+
+def _tensor(tensors: dict[str, Any], layer: int, name: str) -> Float32Array:
+    return np.asarray(tensors[f"{layer}.{name}"], np.float32)
 
 
 def load_value(stem: Path, rules: Rules) -> Value:
@@ -142,7 +148,9 @@ def load_value(stem: Path, rules: Rules) -> Value:
         )
     try:
         tensors = load_tensors(content)
-        layers = tuple(tuple(tensors[f"{k}.{name}"].astype(np.float32) for name in ("weight", "bias")) for k in range(description["layers"]))
+        layers = tuple(
+            (_tensor(tensors, k, "weight"), _tensor(tensors, k, "bias")) for k in range(description["layers"])
+        )
     except (SafetensorError, KeyError, TypeError) as error:
         raise CheckpointError(f"{weights}: not readable: {error!r}") from error
     if layers[0][0].shape[0] != feature_count(rules) or layers[-1][1].shape != (rules.teams,):
