@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,9 +58,16 @@ def interval(points: Any) -> tuple[float, float]:
 
 
 def answer(
-    rules: Rules, hands: dict[int, str], actions: str = "", *, stock: str = "", dealer: int = -1
+    rules: Rules,
+    hands: dict[int, str],
+    actions: str = "",
+    *,
+    stock: str = "",
+    dealer: int = -1,
+    player: str = "greedy",
+    scores: Sequence[int] = (),
 ) -> str:
-    """What greedy does after `actions` of a deal whose other hands are filled up; the last seat deals by default."""
+    """What a player does after `actions` of a deal whose other hands are filled up; the last seat deals by default."""
     given = {card for cards in (*hands.values(), stock) for card in cards.split()}
     rest = [card for card in rules.card_names if card not in given]
     dealt = []
@@ -70,10 +78,10 @@ def answer(
         dealt.append(" ".join(cards))
     deal = {"dealer": dealer % rules.players, "hands": dealt, "stock": " ".join([*stock.split(), *rest])}
     env = raw_env(rules, illegal="raise")
-    env.reset(seed=0, options={"deal": deal})
+    env.reset(seed=0, options={"deal": deal} | ({"scores": list(scores)} if scores else {}))
     for action in actions.split():
         env.step(env.action_names.index(action))
-    agent = make_agent("greedy")
+    agent = make_agent(player)
     agent.reset(rules, int(env.agent_selection.removeprefix("seat_")), 0)
     seen = env.observe(env.agent_selection)
     return env.action_names[agent.act(seen["observation"], seen["action_mask"])]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from smear_env.agents.base import Agent
+from smear_env.agents.expert import AGGRESSIVE, CAUTIOUS, ExpertAgent
 from smear_env.agents.greedy import GreedyAgent
 from smear_env.agents.simple import PasserAgent, RandomAgent
 
@@ -61,5 +63,13 @@ def _load(name_or_path: str | Path) -> Agent:
     return policy
 
 
-for _name, _factory in (("random", RandomAgent), ("passer", PasserAgent), ("greedy", GreedyAgent)):
+_SCRIPTED: dict[str, Callable[[], Agent]] = {
+    "random": RandomAgent,
+    "passer": PasserAgent,
+    "greedy": GreedyAgent,
+    "expert": ExpertAgent,
+    "expert-cautious": partial(ExpertAgent, CAUTIOUS),
+    "expert-aggressive": partial(ExpertAgent, AGGRESSIVE),
+}
+for _name, _factory in _SCRIPTED.items():
     register_agent(_name, _factory)

@@ -1,0 +1,178 @@
+"""The fitted tables and weights of expert as one record that kernels take, and where they are kept.
+
+`weights.json` holds, by game, the weight of each rule in each role under its name; `tables-GAME.safetensors` the tables of the
+auction. Both are written by `python -m smear_env.agents.expert.fit`. No pickle is read.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import load_file, save
+
+from smear_env._typing import RecordArray
+from smear_env.cards import MAX_CARDS
+from smear_env.engine.tables import TRUMPS, compile_tables
+from smear_env.rules import MAX_SEATS, Rules
+
+PLAIN, CAUTIOUS, AGGRESSIVE = range(3)
+"""Styles: how much more than a pass a bid must promise."""
+
+KEYS = 7
+OTHER_TRUMPS = 4
+SIDE_CARDS = 4
+CELLS = OTHER_TRUMPS * SIDE_CARDS << KEYS
+"""Cells that hands fall into; see `hand`."""
+MAX_MADE = 6
+FIRST_HAND, DEALER_HAND, SEEN_STOCK = range(3)
+"""Whose hand a cell is: a bidder's before the stock, the dealer's, the bidder's once he has seen the stock."""
+ROLES = 3
+
+HOLDERS = 3
+"""Nobody has bid, a partner holds the bid, an opponent does."""
+LEVELS = 7
+"""Bids from the lowest on; level 0 is no bid."""
+GRADES = 24
+GRADES_PER_POINT = 4
+"""Strength of a hand in the auction: quarters of a point promised."""
+
+CONTEXTS = (
+    *("lead as bidder", "lead as partner", "lead as defender"),
+    *("follow as bidder", "follow as partner", "follow as defender"),
+    *("last as bidder", "last as partner", "last as defender"),
+    *("bidder discards", "dealer discards", "exchange"),
+)
+LEAD, FOLLOW, LAST = 0, 3, 6
+BIDDER_DISCARDS, DEALER_DISCARDS, EXCHANGES = 9, 10, 11
+FEATURES = 32
+
+BOOK_DTYPE = np.dtype(
+    [
+        # Of the rules.
+        ("key", np.int8, (TRUMPS, KEYS)),  # key trumps of each suit, -1 none
+        ("side_value", np.uint64),  # aces and tens
+        ("tens", np.uint64),  # the richest cards
+        ("stronger", np.uint64, (TRUMPS, MAX_CARDS)),  # cards of a card's suit that outrank it under a trump
+        ("scores", np.uint64, (TRUMPS,)),  # cards that score for who wins them
+        # Fitted.
+        ("makes", np.float32, (ROLES, CELLS, MAX_MADE)),  # chance that the bidder's team makes 1, 2 ... points or more
+        ("others", np.float32, (MAX_MADE + 1,)),  # the other teams' mean points when it makes 0, 1, 2 ...
+        ("passed", np.float32, (MAX_SEATS, HOLDERS, LEVELS, GRADES)),  # value of passing
+        ("outbid", np.float32, (MAX_SEATS, LEVELS)),  # chance that a bid is raised
+        ("raised", np.float32, (MAX_SEATS, LEVELS, GRADES)),  # value then
+        ("shift", np.float32, (MAX_SEATS, HOLDERS, LEVELS)),  # what a bid that stands is worth beyond its cell
+        ("weights", np.float32, (len(CONTEXTS), FEATURES)),
+    ],
+    align=True,
+)
+FITTED = ("makes", "others", "passed", "outbid", "raised", "shift")
+
+_FOLDER = Path(__file__).parent / "data"
+
+
+@lru_cache(maxsize=64)
+def load_book(rules: Rules) -> RecordArray:
+    """Tables for these rules, [1] BOOK_DTYPE: those fitted to the preset and stock, whatever the other options."""
+    book = blank_book(rules)
+    for field, values in _tables(nearest_tables(rules)).items():
+        book[field][0] = values
+    book["weights"][0] = read_weights(rules.name)
+    return book
+
+
+def table_name(rules: Rules) -> str:
+    """Name of the tables fitted for these rules, `four_point-3`: preset and stock to the bidder."""
+    return f"{rules.name}-{rules.stock_to_bidder}"
+
+
+def nearest_tables(rules: Rules) -> str:
+    """Name of the committed tables that serve these rules: the preset's, fitted with the nearest stock to the bidder."""
+    stocks = [int(path.stem.rsplit("-", 1)[1]) for path in _FOLDER.glob(f"tables-{rules.name}-*.safetensors")]
+    return f"{rules.name}-{min(stocks, key=lambda stock: abs(stock - rules.stock_to_bidder))}"
+
+
+def blank_book(rules: Rules) -> Any:
+    """A book [1] with what follows from the rules alone, nothing fitted."""
+    t = compile_tables(rules)[0]
+    records = np.recarray(1, dtype=BOOK_DTYPE)
+    records.view(np.uint8)[:] = 0
+    # A plain array of records: a kernel takes it faster.
+    book = np.array(records.view(np.ndarray))
+    b = book[0]
+    b["key"][:] = -1
+    for card in range(t.cards):
+        if t.card_points[card] >= 10 or rules.card_names[card][0] == "A":
+            b["side_value"] |= np.uint64(1 << card)
+        if t.card_points[card] >= 10:
+            b["tens"] |= np.uint64(1 << card)
+    for trump in range(-1, len(rules.suits)):
+        for card in range(t.cards):
+            b["stronger"][trump, card] = sum(
+                1 << other
+                for other in range(t.cards)
+                if t.suit_of[trump, other] == t.suit_of[trump, card]
+                and t.strength[trump, other] > t.strength[trump, card]
+            )
+        if trump >= 0:
+            captures = [int(card) for card in t.capture[trump] if card >= 0]
+            if rules.low_to == "winner":
+                captures.append(int(t.low_card[trump]))
+            b["scores"][trump] = sum(1 << card for card in captures)
+            b["key"][trump] = _key_trumps(t, rules, trump)
+    return book
+
+
+def _key_trumps(t: RecordArray, rules: Rules, trump: int) -> list[int]:
+    trumps = [card for card in range(t.cards) if t.suit_of[trump, card] == trump]
+    trumps.sort(key=lambda card: -int(t.strength[trump, card]))
+    low = int(t.low_card[trump])
+    joker = len(rules.card_names) - 1 if rules.joker else -1
+    top = [card for card in trumps if card not in (low, joker)][: KEYS - 2]
+    return [*top, *[-1] * (KEYS - 2 - len(top)), low, joker]
+
+
+@lru_cache(maxsize=16)
+def _tables(name: str) -> dict[str, Any]:
+    stored = load_file(_FOLDER / f"tables-{name}.safetensors")
+    stored["makes"] = stored["makes"].astype(np.float32) / 65535
+    return stored
+
+
+def save_tables(name: str, book: Any) -> None:
+    """Write the tables of a book's row to their file; chances as 16-bit parts of 1."""
+    stored = {field: np.ascontiguousarray(book[field]) for field in FITTED}
+    stored["makes"] = np.rint(np.clip(stored["makes"], 0, 1) * 65535).astype(np.uint16)
+    _FOLDER.mkdir(exist_ok=True)
+    (_FOLDER / f"tables-{name}.safetensors").write_bytes(save(stored))
+
+
+def read_weights(preset: str) -> Any:
+    """Weights [contexts, features] float32 of a preset's game."""
+    from smear_env.agents.expert.features import NAMES
+
+    path = _FOLDER / f"weights-{preset}.json"
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    weights = np.zeros((len(CONTEXTS), FEATURES), np.float32)
+    for row, context in enumerate(CONTEXTS):
+        for column, feature in enumerate(NAMES[context]):
+            weights[row, column] = stored[context].get(feature, 0.0)
+    return weights
+
+
+def save_weights(preset: str, weights: Any) -> None:
+    """Write weights [contexts, features] by name, rounded to four digits."""
+    from smear_env.agents.expert.features import NAMES
+
+    named = {
+        context: {
+            feature: round(float(weights[row, column]), 4) for column, feature in enumerate(NAMES[context])
+        }
+        for row, context in enumerate(CONTEXTS)
+    }
+    _FOLDER.mkdir(exist_ok=True)
+    path = _FOLDER / f"weights-{preset}.json"
+    path.write_text(json.dumps(named, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,116 @@
+"""What expert reads from an observation, eight flags at a time; seats and teams are counted from the one that looks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from smear_env._jit import inline_kernel, kernel
+from smear_env._typing import Int8Array, RecordArray, as_int
+from smear_env.agents.seen import Whole
+from smear_env.cards import bit, count, drop_lowest, lowest
+from smear_env.engine.state import PLAY
+from smear_env.flags import address, read_word
+
+_NONE = np.uint64(0)
+_ONE = np.uint64(1)
+_GATHER = np.uint64(0x0102040810204080)
+_TOP_BYTE = np.uint64(56)
+_LOW_BITS = np.uint64(0x0101010101010101)
+
+
+class View(NamedTuple):
+    """One decision as its seat sees it."""
+
+    hand: np.uint64
+    unseen: np.uint64  # neither in hand nor seen played or thrown by this seat
+    legal: np.uint64  # cards that may be played or thrown
+    thrown: np.uint64  # own discards
+    phase: Whole
+    trump: Whole  # suit, -1 unknown
+    bid: Whole  # highest bid in points, 0 none
+    bidder: Whole  # seat, -1 none
+    dealer: Whole  # seat
+    leader: Whole  # seat that leads the trick, -1 before play
+    tricks_done: Whole
+
+
+@inline_kernel
+def packed(word: np.uint64) -> np.uint64:
+    """Eight entries, each 0 or more than 0 in its lowest bit, as eight bits."""
+    return ((word & _LOW_BITS) * _GATHER) >> _TOP_BYTE
+
+
+@inline_kernel
+def flags_at(start: int, size: int) -> np.uint64:
+    """The `size` flags, at least 8 and at most 64, from address `start` on as a bit set."""
+    bits = _NONE
+    for first in range(0, size - 7, 8):
+        bits |= packed(read_word(start + first)) << np.uint64(first)
+    # The last word overlaps the one before, so that nothing beyond the flags is read.
+    return bits | packed(read_word(start + size - 8)) << np.uint64(size - 8)
+
+
+@inline_kernel
+def first_of(start: int, size: int) -> Whole:
+    """Index of the first of `size` flags from address `start` on that is set, -1 if none is."""
+    found = as_int(-1)
+    for first in range(0, size, 8):
+        bits = packed(read_word(start + first))
+        if size - first < 8:
+            bits &= (_ONE << np.uint64(size - first)) - _ONE
+        if bits != _NONE:
+            return as_int(first + lowest(bits))
+    return found
+
+
+@kernel
+def look(t: RecordArray, at: RecordArray, row: Int8Array, mask: Int8Array) -> View:
+    """Read one observation, [d] int8, and its mask, [n] int8."""
+    cards = as_int(t.cards)
+    players = as_int(t.players)
+    start = address(row)
+    phase = first_of(start + at.phase, 6)
+    bid = first_of(start + at.bid, as_int(t.max_bid) - t.min_bid + 1)
+    bidder = first_of(start + at.bidder, players)
+    thrown = _NONE
+    if t.stock_to_bidder > 0 and bidder == 0 and phase != 0:
+        for card in range(cards):
+            if row[at.discard_order + card] != 0:
+                thrown |= bit(card)
+    return View(
+        flags_at(start + at.hand, cards),
+        flags_at(start + at.unseen, cards),
+        flags_at(address(mask), cards),
+        thrown,
+        phase,
+        first_of(start + at.trump, as_int(t.suits)),
+        bid + t.min_bid if bid >= 0 else as_int(0),
+        bidder,
+        first_of(start + at.dealer, players),
+        first_of(start + at.leader, players) if phase == PLAY else as_int(-1),
+        as_int(row[at.tricks_done]),
+    )
+
+
+@inline_kernel
+def shows_void(t: RecordArray, at: RecordArray, row: Int8Array, seat: Whole, suit: Whole) -> bool:
+    """Whether a seat has shown that it holds none of a suit."""
+    return row[at.voids + seat * as_int(t.suits) + suit] != 0
+
+
+@inline_kernel
+def points_of(t: RecordArray, cards: np.uint64) -> Whole:
+    """Card points of a set of cards."""
+    total = as_int(0)
+    while cards != _NONE:
+        total += t.card_points[lowest(cards)]
+        cards = drop_lowest(cards)
+    return total
+
+
+@inline_kernel
+def number(cards: np.uint64) -> Whole:
+    """How many cards the set holds, as a kernel's integer."""
+    return as_int(count(cards))

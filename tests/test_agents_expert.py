@@ -1,0 +1,210 @@
+"""Expert plays by its rules: a position for each sentence of docs/expert.md, and points per deal against others."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smear_env.agents import ANY_SEAT, make_agent
+from smear_env.agents.expert import load_book
+from smear_env.rules import Rules, make_rules
+from smear_env.vector import SelfPlayVectorEnv
+from tests.test_agents_greedy import NO_EXCHANGE, PLAIN, STRONG, answer, duel, interval
+
+FOUR_POINT = make_rules("four_point")
+SCHMIER = make_rules("schmier")
+GAMES = (PLAIN, FOUR_POINT, SCHMIER, NO_EXCHANGE)
+
+expert = partial(answer, player="expert")
+
+
+# ---------------------------------------------------------------- bids
+
+
+def test_bid__strong_hand_bids_weak_hand_passes() -> None:
+    assert expert(PLAIN, {0: "AS KS JS TS 7S AH"}) in ("2", "3", "4")
+    assert expert(PLAIN, {1: "9S 8S 9H 8H 9D 8C"}, "3") == "pass"
+    assert expert(SCHMIER, {0: "AS KS JS JC 2S AH"}) in ("3", "4", "5")
+    assert expert(SCHMIER, {0: "4S 5S 6H 7H 8D 9C"}) == "pass"
+
+
+def test_bid__raises_an_opponent_with_a_hand_that_makes_more() -> None:
+    assert expert(PLAIN, {1: "AS KS JS TS 7S AH"}, "3") == "4"
+
+
+def test_bid__leaves_the_bid_to_the_partner_with_a_fair_hand() -> None:
+    assert expert(PLAIN, {2: "KS 9S TH 8H 7D QC"}, "2 pass") == "pass"
+
+
+def test_bid__desperate_when_an_opponent_is_about_to_win() -> None:
+    hand = {3: "AS TS 8S QH 9D 8C"}
+    calm = expert(PLAIN, hand, "pass pass 3")
+    assert calm == "pass"
+    assert expert(PLAIN, hand, "pass pass 3", scores=(13, 2)) == "4"
+
+
+def test_bid__no_higher_than_what_wins_the_match() -> None:
+    hand = {0: "AS KS JS 9S 7S TH"}
+    assert expert(PLAIN, hand, scores=(13, 0)) == "2"
+
+
+def test_styles__cautious_bids_less_and_aggressive_more_often() -> None:
+    deals = {}
+    for style in ("expert-cautious", "expert", "expert-aggressive"):
+        result = duel(SCHMIER, style, "expert", 400, 3)
+        deals[style] = result.bids
+    assert deals["expert-cautious"] < deals["expert"] < deals["expert-aggressive"]
+
+
+# ---------------------------------------------------------------- trump, exchange, discards
+
+
+def test_name__takes_the_suit_that_promises_most() -> None:
+    assert expert(SCHMIER, {0: "AS KS QS JC 2S 5H"}, "6") == "trump:S"
+
+
+@pytest.mark.parametrize("thrown", ["", "9C", "9C 8C"])
+def test_discard__keeps_the_trumps_and_throws_low_cards_or_a_lone_ten(thrown: str) -> None:
+    hands = {0: "AS KS JS 9S 7H TD"}
+    discard = expert(FOUR_POINT, hands, f"4 {thrown}", stock="8C 9C QD")
+    assert discard[1] != "S"
+    assert discard in ("7H", "TD", "8C", "9C", "QD")
+
+
+def test_discard__dealer_throws_low_cards() -> None:
+    hands = {5: "AS KS 2S AH 3H 4D"}
+    discard = expert(SCHMIER, hands, f"pass pass pass pass pass 3 trump:S {'pass ' * 5}")
+    assert discard[1] != "S"
+    assert discard[0] in "23456789"
+
+
+def test_exchange__throws_low_cards() -> None:
+    thrown: list[str] = []
+    for _ in range(3):
+        thrown.append(expert(SCHMIER, {0: "AS KS AH 3H 4D 5C"}, f"6 trump:S {' '.join(thrown)}"))
+    assert sorted(thrown) == ["3H", "4D", "5C"]
+
+
+# ---------------------------------------------------------------- play
+
+
+@pytest.mark.parametrize(
+    ("rules", "hand", "call"), [(PLAIN, STRONG, "4"), (NO_EXCHANGE, "AS KS QS 3S AH 7D", "6 trump:S")]
+)
+def test_lead__draws_trumps_from_the_top(rules: Rules, hand: str, call: str) -> None:
+    assert expert(rules, {0: hand}, call) == "AS"
+
+
+def test_lead__never_the_jack_under_a_live_higher_trump() -> None:
+    hands = {0: "JS 9S 8S AH 7D 8D"}
+    assert expert(PLAIN, hands, "2 pass pass pass") != "JS"
+    hands = {0: "AS JS 9S AH 7D 8D", 1: "7S 8H 9H 9D 7C 8C", 2: "8S TC 9C JC QC KC", 3: "TS JD QD KD AD 7H"}
+    assert expert(PLAIN, hands, "4 AS 7S 8S TS") != "JS"
+
+
+@pytest.mark.parametrize(("rules", "partner"), [(PLAIN, 2), (NO_EXCHANGE, 3)])
+def test_follow__gives_the_ten_to_the_partners_certain_winner(rules: Rules, partner: int) -> None:
+    if rules is PLAIN:
+        hands = {0: STRONG, 1: "7S 7C 8C 9C JC QC", partner: "TH 7H 8H 8D 9D KC"}
+        assert expert(rules, hands, "4 AS 7S") == "TH"
+    else:
+        hands = {
+            0: "AS KS QS 3S AH 7D",
+            1: "4S 7C 8C 9C JH QC",
+            2: "5S 2C 3C 4C 5C 6C",
+            partner: "TH 7H 8H 8D 9D KC",
+        }
+        assert expert(rules, hands, "6 trump:S AS 4S 5S") == "TH"
+
+
+@pytest.mark.parametrize("rules", [PLAIN, NO_EXCHANGE])
+def test_follow__keeps_the_ten_from_the_opponents_winner(rules: Rules) -> None:
+    hands = {0: STRONG, 1: "TH 7H 8H 8D 9D KC"}
+    assert expert(rules, hands, "4 AS" if rules is PLAIN else "6 trump:S AS") != "TH"
+
+
+def test_follow__keeps_the_jack_of_trump_from_the_ace() -> None:
+    hands = {0: STRONG.replace("JS", "8S"), 1: "JS 7S 7C 8C 9C QC"}
+    assert expert(PLAIN, hands, "4 AS") == "7S"
+
+
+def test_follow__gives_the_jack_to_the_partners_ace() -> None:
+    hands = {0: STRONG.replace("JS", "8S"), 1: "9C 7C 8C TC JC QC", 2: "JS 7S 7H 8H 9D KC"}
+    assert expert(PLAIN, hands, "4 AS 7C") == "JS"
+
+
+def test_follow__takes_a_ten_with_the_last_seat() -> None:
+    hands = {0: "TS 9S JS AH 7D 8D", 1: "7S 7C 8C 9C JC QC", 2: "8S TH 7H 9D KC QH", 3: "QS AS 8H 9H TD JD"}
+    assert expert(PLAIN, hands, "4 TS 7S 8S") in ("QS", "AS")
+
+
+def test_follow__last_takes_with_the_cheapest_winner() -> None:
+    hands = {0: "TS 9S JS AH 7D 8D", 1: "7S 7C 8C 9C JC QC", 2: "8S TH 7H 9D KC QH", 3: "QS KS 8H 9H TD JD"}
+    assert expert(PLAIN, hands, "4 TS 7S 8S") == "QS"
+
+
+def test_follow__plays_the_low_trump_under_an_opponents_ace_since_its_holder_scores_it() -> None:
+    hands = {0: "AS KS 8S AH 7D 8D", 1: "7S TS 7C 8C 9C QC"}
+    assert expert(PLAIN, hands, "4 AS") == "7S"
+    winner = make_rules("four_point", stock_to_bidder=0, low_to="winner")
+    hands = {0: "AS KS TS AH 7D 8D", 1: "7S 9S 7C 8C 9C QC"}
+    assert expert(winner, hands, "4 AS") == "9S"
+
+
+def test_follow__trumps_a_rich_side_trick_with_the_jack_behind_it() -> None:
+    hands = {0: "AS KS 9S TH 7D 8D", 1: "AH 7C 8C 9C JC QC", 2: "7S 8H 7H 9D KC QH", 3: "JS 8S JH 9H TD JD"}
+    play = "4 AS 7C 7S 8S TH AH 7H"
+    assert expert(PLAIN, hands, play) == "JS"
+
+
+# ---------------------------------------------------------------- protocol and strength
+
+
+def play_all(rules: Rules, seed: int, games: int = 64) -> Any:
+    """Actions of expert over whole deals, and what was legal."""
+    agent = make_agent("expert")
+    agent.reset(rules, ANY_SEAT, 0)
+    env = SelfPlayVectorEnv(games, rules, seed=seed, episode="deal")
+    shown = env.reset()
+    for _ in range(80):
+        actions = agent.act_batch(shown.observation, shown.mask)
+        assert shown.mask[np.arange(games), actions].all()
+        shown = env.step(actions)
+
+
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [
+        *(("four_point", {"stock_to_bidder": stock}) for stock in range(4)),
+        ("four_point", {"low_to": "winner", "failed_bid": "points", "high_low": "in_play"}),
+        ("four_point", {"all_pass": "dealer_bids", "protect_scoring": True, "game_tie": "non_bidder"}),
+        ("four_point", {"stock_to_bidder": 6, "may_trump": False}),
+        ("schmier", {"exchange": 0, "dealer_takes_stock": False}),
+        ("schmier", {"teams": 2, "lead_trump_first": True, "exchange_exactly": True}),
+        ("schmier", {"protect_scoring": False, "low_to": "winner", "ending": "cap"}),
+        *(("mini", {"stock_to_bidder": stock}) for stock in (0, 1, 2, 3)),
+    ],
+)
+def test_expert__plays_every_option(game: str, options: dict[str, Any]) -> None:
+    play_all(make_rules(game, **options), 5)
+
+
+def test_book__chances_fall_with_the_points_asked() -> None:
+    for rules in GAMES:
+        makes = load_book(rules)["makes"][0]
+        assert (np.diff(makes, axis=2) <= 1e-4).all()
+        assert makes[:, :, 0].max() > 0.9
+
+
+@pytest.mark.parametrize(("game", "least"), [("four_point", 0.5), ("schmier", 0.1)])
+def test_expert__beats_greedy(game: str, least: float) -> None:
+    assert interval(duel(make_rules(game), "expert", "greedy", 3000, 21).points)[0] > least
+
+
+@pytest.mark.parametrize("stock", [0, 1, 2])
+def test_expert__beats_greedy_with_fewer_stock_cards(stock: int) -> None:
+    rules = make_rules("four_point", stock_to_bidder=stock)
+    assert interval(duel(rules, "expert", "greedy", 3000, 22).points)[0] > 0.1
