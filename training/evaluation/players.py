@@ -122,6 +122,8 @@ def check_players(players: Sequence[Player], rules: Rules) -> list[dict[str, Any
         agent = player.make()
         try:
             agent.reset(rules, -1, 0)
+            if hasattr(agent, "check"):
+                agent.check()
             descriptions.append(player.describe(agent))
         finally:
             close(agent)

@@ -143,9 +143,8 @@ def _play_all(
             rows = np.flatnonzero(going & (asked == number))
             if not len(rows):
                 continue
-            seen = states[rows] if states is not None else None
             try:
-                actions[rows] = decide(agent, shown.observation[rows], shown.mask[rows], seen)
+                actions[rows] = _decided(agent, shown, rows, states)
             except ForfeitError as error:
                 # Only outsiders forfeit, and they play one deal at a time.
                 (row,) = rows
@@ -165,6 +164,14 @@ def _play_all(
         points += shown.reward[:, :teams]
         going &= ~(shown.terminated | shown.truncated)
     return _kept(env, points, forfeit, [] if matches else moves, reports)
+
+
+def _decided(agent: Any, shown: VectorStep, rows: Int64Array, states: Int8Array | None) -> Any:
+    """An agent's actions for some rows."""
+    if getattr(agent, "one_at_a_time", False):
+        (row,) = rows
+        return agent.act_in_turn(shown.observation[row], shown.mask[row], int(shown.seat[row]))
+    return decide(agent, shown.observation[rows], shown.mask[rows], None if states is None else states[rows])
 
 
 def _kept(

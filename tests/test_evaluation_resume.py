@@ -1,0 +1,234 @@
+"""An evaluation that was interrupted, at any moment and by whatever, ends with the very same result."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smear_env import make_rules
+
+pytest.importorskip("scipy")
+
+from training.evaluate import evaluate, evaluate_plays
+from training.evaluation import run
+from training.evaluation.run import Means
+
+ROOT = Path(__file__).resolve().parent.parent
+
+SLOW_PLAYER = """
+import random, time
+def choose(observation, mask, info):
+    time.sleep(0.004)
+    return random.Random(info["seed"]).choice(info["legal"])
+"""
+
+
+def command(folder: Path, runs: str, result: str, processes: int) -> list[str]:
+    return [
+        *(sys.executable, "-m", "training.evaluate", "--agent", "slow_player:choose", "--against", "random"),
+        *("--pairs", "16", "--shard", "2", "--deals", "fixed", "--processes", str(processes)),
+        *("--runs", str(folder / runs), "--json", str(folder / result)),
+    ]
+
+
+def started(folder: Path, runs: str, result: str, processes: int) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(folder)))}
+    return subprocess.Popen(
+        command(folder, runs, result, processes),
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def shards(folder: Path) -> set[Path]:
+    return set(folder.rglob("*.safetensors"))
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_command__stopped_in_the_middle_goes_on_to_the_same_result(
+    tmp_path: Path, how: signal.Signals
+) -> None:
+    (tmp_path / "slow_player.py").write_text(SLOW_PLAYER)
+    stopped = started(tmp_path, "runs", "result.json", 2)
+    while len(shards(tmp_path / "runs")) < 3:
+        assert stopped.poll() is None, stopped.communicate()
+        time.sleep(0.01)
+    if how == signal.SIGINT:
+        os.killpg(stopped.pid, how)  # as a terminal does, to every process of the command
+    else:
+        stopped.kill()
+    _, said = stopped.communicate(timeout=60)
+    assert stopped.returncode != 0
+    if how == signal.SIGINT:
+        assert "the same command goes on" in said
+        assert "Traceback" not in said
+    assert not (tmp_path / "result.json").exists()
+    before = shards(tmp_path / "runs")
+    assert 3 <= len(before) < 16
+    written = {path: path.stat().st_mtime_ns for path in before}
+    for runs, result in (("runs", "result.json"), ("other", "whole.json")):
+        one = started(tmp_path, runs, result, 1)
+        _, said = one.communicate(timeout=120)
+        assert one.returncode == 0, said
+        assert ("were there from before" in said) == (runs == "runs")
+    assert {path: path.stat().st_mtime_ns for path in before} == written, "what was there is not played again"
+    assert (tmp_path / "result.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
+    assert {p.name for p in shards(tmp_path / "runs")} == {p.name for p in shards(tmp_path / "other")}
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert "forfeits" not in result
+
+
+@pytest.mark.parametrize("preset", ["four_point", "schmier"])
+def test_result__does_not_depend_on_the_number_of_processes(
+    preset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "QUICK_PLAYS", 0)
+    results = [
+        evaluate(
+            "random",
+            "greedy",
+            make_rules(preset),
+            pairs=20,
+            matches=4,
+            means=Means(processes=processes, shard=8),
+        )
+        for processes in (1, 2)
+    ]
+    assert results[0] == results[1]
+
+
+def ask(folder: Path | None, **changed: Any) -> tuple[dict[str, Any], Any]:
+    given: dict[str, Any] = {"pairs": 12, "seed": 1, "deals": "fixed"} | changed
+    names = given.pop("names", ("random", "greedy"))
+    rules = given.pop("rules", make_rules("four_point"))
+    return evaluate_plays(*names, rules, means=Means(folder=folder, shard=5), **given)
+
+
+def test_shard__damaged_or_half_written_is_played_again(tmp_path: Path) -> None:
+    result, _ = ask(tmp_path, matches=2)
+    files = sorted(shards(tmp_path))
+    assert len(files) == 8
+    contents = [path.read_bytes() for path in files]
+    files[0].write_bytes(contents[0][:-7])
+    files[1].write_bytes(b"")
+    files[2].unlink()
+    assert ask(tmp_path, matches=2)[0] == result
+    assert [path.read_bytes() for path in files] == contents
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"seed": 2},
+        {"deals": None},
+        {"rules": make_rules("four_point", stock_to_bidder=2)},
+        {"names": ("random", "passer")},
+        {"names": ("four_point", "greedy"), "sampled": True},
+    ],
+    ids=str,
+)
+def test_shards__of_another_question_are_not_taken(tmp_path: Path, changed: dict[str, Any]) -> None:
+    ask(tmp_path)
+    ask(tmp_path, **changed | {"sampled": False})
+    result, _ = ask(tmp_path, **changed)
+    assert result == ask(None, **changed)[0]
+
+
+def test_shards__serve_more_pairs_and_the_exchanged_question(tmp_path: Path) -> None:
+    ask(tmp_path, pairs=10)
+    few = shards(tmp_path)
+    ask(tmp_path, pairs=15)
+    assert few < shards(tmp_path)
+    there, back = ask(tmp_path, pairs=15), ask(tmp_path, pairs=15, names=("greedy", "random"))
+    assert len(shards(tmp_path)) == 6
+    np.testing.assert_array_equal(there[1].points, -back[1].points[:, ::-1])
+
+
+def test_fresh__plays_again(tmp_path: Path) -> None:
+    result, _ = ask(tmp_path)
+    times = {path: path.stat().st_mtime_ns for path in shards(tmp_path)}
+    again, _ = evaluate_plays(
+        "random",
+        "greedy",
+        make_rules("four_point"),
+        pairs=12,
+        deals="fixed",
+        means=Means(1, tmp_path, 5, fresh=True),
+    )
+    assert again == result
+    assert all(path.stat().st_mtime_ns > old for path, old in times.items())
+
+
+def test_actions__kept_replay_every_deal() -> None:
+    from training.evaluation.deals import Deals
+
+    for preset in ("four_point", "schmier"):
+        rules = make_rules(preset)
+        _, comparison = evaluate_plays("random", "greedy", rules, pairs=30, deals="fixed")
+        for plays in comparison.plays:
+            env, _ = Deals(1, preset).begin(rules, 0, 30, skip_forced=True)
+            earned, going = np.zeros((30, rules.teams)), np.ones(30, bool)
+            for column in plays.actions.T:
+                shown = env.step_some(np.where(going, column.astype(np.int64), -1))
+                earned += shown.reward
+                going &= ~shown.terminated
+            assert not going.any()
+            np.testing.assert_array_equal(earned, plays.points)
+            np.testing.assert_array_equal(env.deals.delta[:, : rules.teams], plays.delta)
+            np.testing.assert_array_equal(env.deals.bidder, plays.bidder)
+
+
+def test_failure__of_an_agent_names_lineup_and_deals(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(run, "QUICK_PLAYS", 0)
+    with pytest.raises((RuntimeError, ValueError), match="schmier"):
+        ask(tmp_path, names=("schmier", "greedy"))
+
+
+def test_clairvoyant__is_shown_the_state_of_the_seat_to_act() -> None:
+    from smear_env import make_agent, pieces, state_layout
+    from training.evaluate import compare
+
+    class Seer:
+        clairvoyant = True
+        shown = 0
+
+        def __init__(self) -> None:
+            self.agent = make_agent("greedy")
+
+        def reset(self, rules: Any, seat: int, seed: int) -> None:
+            self.rules = rules
+            self.agent.reset(rules, seat, seed)
+
+        def act_batch(self, observations: Any, masks: Any) -> Any:
+            raise RuntimeError("must be shown the state")
+
+        def act_batch_seeing(self, observations: Any, masks: Any, states: Any) -> Any:
+            from smear_env import observation_layout
+
+            hands = pieces(states, state_layout(self.rules))["hand"]
+            np.testing.assert_array_equal(
+                hands[:, 0], pieces(observations, observation_layout(self.rules))["hand"]
+            )
+            assert (hands[:, 1:].sum(axis=(1, 2)) > 0).all()
+            self.shown += len(states)
+            return self.agent.act_batch(observations, masks)
+
+    for preset in ("four_point", "schmier"):
+        seer, rules = Seer(), make_rules(preset)
+        seeing = compare(seer, make_agent("passer"), rules, 10, 1)
+        plain = compare(make_agent("greedy"), make_agent("passer"), rules, 10, 1)
+        np.testing.assert_array_equal(seeing.points, plain.points)
+        assert seer.shown
