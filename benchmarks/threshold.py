@@ -83,7 +83,9 @@ class ThresholdAgent(BaseAgent):
         if any(t.card_points[card] == 10 for card in trumps):  # noqa: PLR2004 - a ten counts ten
             value += TEN if len(trumps) > FEW_TRUMPS else TEN_OF_FEW
         for card in set(hand) - set(trumps):
-            value += {"A": SIDE_HIGH, "K": SIDE_HIGH, "Q": SIDE_MIDDLE, "J": SIDE_MIDDLE}.get(names[card][0], 0)
+            value += {"A": SIDE_HIGH, "K": SIDE_HIGH, "Q": SIDE_MIDDLE, "J": SIDE_MIDDLE}.get(
+                names[card][0], 0
+            )
         captures = set(t.capture[suit].tolist()) & set(trumps)
         return value + len(captures) * CAPTURE_BY_TRUMPS[min(len(trumps) - 1, 3)]
 

@@ -40,10 +40,7 @@ def any_value(rules: Rules, seed: int = 0) -> Value:
     """A value that knows nothing of the game: in double precision, so that a mean of 0 shows."""
     generator = np.random.default_rng(seed)
     sizes = (feature_count(rules), 16, rules.teams)
-    layers = tuple(
-        (generator.normal(size=(a, b)), generator.normal(size=b))
-        for a, b in pairwise(sizes)
-    )
+    layers = tuple((generator.normal(size=(a, b)), generator.normal(size=b)) for a, b in pairwise(sizes))
     return Value(rules, layers, "", {})
 
 

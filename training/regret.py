@@ -22,7 +22,16 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from smear_env import Rules, SelfPlayVectorEnv, VectorStep, card_values, make_rules, pieces, play_values, state_layout
+from smear_env import (
+    Rules,
+    SelfPlayVectorEnv,
+    VectorStep,
+    card_values,
+    make_rules,
+    pieces,
+    play_values,
+    state_layout,
+)
 from training.arrays import Float64Array, Int64Array
 from training.evaluate import evaluate_plays, means_of
 from training.evaluation.deals import Deals
@@ -117,7 +126,9 @@ class Judge:
         throws = np.array(list(combinations(hand, many)), np.int64)
         env = SelfPlayVectorEnv(len(throws), self._rules, seed=0, episode="deal", reward="points")
         snapshot = self._env.snapshot()
-        shown = env.restore({**snapshot, "states": np.repeat(snapshot["states"][row : row + 1], len(throws), axis=0)})
+        shown = env.restore(
+            {**snapshot, "states": np.repeat(snapshot["states"][row : row + 1], len(throws), axis=0)}
+        )
         legal = np.ones(len(throws), bool)
         for column in throws.T:
             # Which throws are legal does not depend on their order.
@@ -161,7 +172,9 @@ def _place(phase: str) -> tuple[int, str]:
     """Discards, the opening lead, then tricks in order, leads first."""
     if phase == "discard":
         return 0, ""
-    return (1, "") if phase == "opening lead" else (2 + int(phase.split()[1]), "a" if "lead" in phase else "b")
+    return (
+        (1, "") if phase == "opening lead" else (2 + int(phase.split()[1]), "a" if "lead" in phase else "b")
+    )
 
 
 def regret(
