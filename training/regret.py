@@ -1,10 +1,10 @@
 """Double-dummy regret by phase: points lost against the best action with all hands seen.
 
-At each decision of an agent the solver says what every action would bring if all played perfectly from there, all hands
-open; regret is the best of these less the action's. It measures both mistakes and what nobody could know, so only
-agents on the same deals compare. Cards are judged at every decision with a choice, the opening lead (which shows trump in
-`four_point`) apart; discards of a bidder who takes stock cards as well. With three teams the solver is paranoid: all
-others play against the seat that decides, so a regret there is of that game.
+At each decision of an agent the solver says what every action would bring if all played perfectly from there, all
+hands open; regret is the best of these less the action's. It measures both mistakes and what nobody could know, so only
+agents on the same deals compare. Cards are judged at every decision with a choice, the opening lead (which shows trump
+in `four_point`) apart, and so are the discards of a bidder who takes stock cards. With three teams the solver is
+paranoid: all others play against the seat that decides, and regret is of that game.
 
     python -m training.regret --agent greedy --against greedy --deals 200
 """
@@ -219,13 +219,13 @@ def table(result: dict[str, Any]) -> Table:
         title=f"double-dummy regret of {result['agent']} against {result['against']} ({result['rules']}, "
         f"{result['sets']} sets of duplicate deals, {result['solver']} solver), points, 95 % bootstrap intervals"
     )
-    for column in ("phase", "decisions", "a decision", "interval", "a deal", "interval"):
-        shown.add_column(column, justify="left" if column == "phase" else "right")
+    for column in ("phase", "decisions", "a decision", "a deal"):
+        shown.add_column(column, justify="left" if column == "phase" else "right", no_wrap=True)
     for name, row in result["regret"].items():
         cells = []
         for unit in ("per_decision", "per_deal"):
             low, high = row[f"{unit}_interval"]
-            cells += [f"{row[unit]:.3f}", f"[{low:.3f}, {high:.3f}]"]
+            cells.append(f"{row[unit]:.3f} [{low:.3f}, {high:.3f}]")
         shown.add_row(name, str(row["decisions"]), *cells)
     return shown
 

@@ -3,13 +3,13 @@
 Columns of a set, each in a file of its own with its hash; a value is (teams - 1) times the score change of the bidder's
 team less the sum of the others', in points, with all hands seen and every card played as well as can be:
 
-- `expert` [deals, 3]: bidder (-1: passed out), bid, and the value at the first lead when `expert` has bid, named trump,
-  exchanged and discarded in all seats. With three teams the others play together against the bidder (paranoid).
-- `contracts` [deals, seats, bids], two teams: the value were this seat to buy the deal with this bid, all others passing,
-  discard as `expert` and then lead, and so show as trump, the best card there is.
-- `par` [deals], two teams, for team 0: the value when all four bid knowing these contracts, one after the other from the
-  dealer's left as the auction has it, each for its team; 0 where they then pass the deal out. That is the best over
-  bidder and trump that the other team cannot outbid.
+- `expert` [deals, 3]: bidder (-1: passed out), bid, and the value at the first lead when `expert` has bid, named
+  trump, exchanged and discarded in all seats. With three teams the others play together against the bidder (paranoid).
+- `contracts` [deals, seats, bids], two teams: the value were this seat to buy the deal with this bid, all others
+  passing, discard as `expert` and then lead, and so show as trump, the best card there is.
+- `par` [deals], two teams, for team 0: the value when all four bid knowing these contracts, one after the other from
+  the dealer's left as the auction has it, each for its team; 0 where they then pass the deal out. That is the best
+  over bidder and trump that the other team cannot outbid.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ PLAYS = 4
 """Flag of the observation's `phase`: cards are played."""
 COMMAND = "python -m benchmarks.deals.values"
 MEANINGS = {
-    "expert": "bidder (-1 passed out), bid, double-dummy value for the bidder's team, expert in all seats to the first lead",
-    "contracts": "double-dummy value for the bidder's team by bidding seat and bid, the others passing, expert's discards",
+    "expert": "bidder (-1 passed out), bid, double-dummy value for his team, expert in all seats to the first lead",
+    "contracts": "double-dummy value for the bidder's team by seat and bid, the others passing, expert's discards",
     "par": "double-dummy value for team 0 when all bid knowing `contracts`",
 }
 

@@ -14,8 +14,8 @@ from smear_env.solver.solve import Int16Array, solve, solve_cards
 def play_values(games: Any, rules: Rules) -> Int16Array:
     """Value of each game for the team of the seat to act, [N] int16, as `solver.solve`.
 
-    games: [N, bytes] uint8, rows of `SelfPlayVectorEnv.snapshot()["states"]`, each in phase PLAY. A value is (teams - 1)
-    times the own score change less the sum of the others'. Raises ValueError for other arrays and phases.
+    games: [N, bytes] uint8, rows of `SelfPlayVectorEnv.snapshot()["states"]`, each in phase PLAY. A value is
+    (teams - 1) times the own score change less the sum of the others'. Raises ValueError for other arrays and phases.
     """
     return solve(_records(games), rules)
 
