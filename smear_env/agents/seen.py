@@ -94,3 +94,12 @@ def is_void(t: RecordArray, at: RecordArray, row: Int8Array, seat: Whole, suit: 
 def on_table(t: RecordArray, at: RecordArray, row: Int8Array, seat: Whole) -> Whole:
     """The card a seat has in the trick on the table, -1 none."""
     return first_flag(row, at.trick + seat * np.int64(t.cards), np.int64(t.cards))
+
+
+@kernel
+def none_of(share: float, cards: Whole) -> float:
+    """How likely a seat that holds a `share` of the hidden cards has none of so many of them."""
+    chance = 1.0
+    for _ in range(cards):
+        chance *= 1.0 - share
+    return chance

@@ -7,7 +7,7 @@ import numpy as np
 from smear_env._jit import kernel
 from smear_env._typing import Int8Array, RecordArray
 from smear_env.agents.greedy.hold import card_value, keep_value, promising_suit, trumps_of
-from smear_env.agents.seen import Seen, Whole, is_void, on_table
+from smear_env.agents.seen import Seen, Whole, is_void, none_of, on_table
 from smear_env.cards import bit, count, drop_lowest, lowest
 
 _NONE = np.uint64(0)
@@ -143,15 +143,6 @@ def beating_chance(
     if not t.may_trump:
         ruffs *= void
     return 1.0 - (1.0 - follows) * (1.0 - RUFF_CHANCE * ruffs)
-
-
-@kernel
-def none_of(share: float, cards: Whole) -> float:
-    """How likely a seat that holds a `share` of the hidden cards has none of so many of them."""
-    chance = 1.0
-    for _ in range(cards):
-        chance *= 1.0 - share
-    return chance
 
 
 @kernel
