@@ -1,4 +1,4 @@
-"""Write the generated pages: docs/observation.md and docs/configuration.md.
+"""Write the generated pages: docs/observation.md, docs/configuration.md and docs/leaderboard.md.
 
 python docs/generate.py            write them
 python docs/generate.py --check    exit 1, naming each page that is out of date
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from smear_env import PRESETS, Rules, layout_hash, observation_layout, state_layout
+from training.leaderboard import leaderboard
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTICE = "<!-- Written by docs/generate.py; do not edit. -->"
@@ -185,7 +186,16 @@ def configuration_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-PAGES = {"docs/observation.md": observation_page, "docs/configuration.md": configuration_page}
+def leaderboard_page() -> str:
+    """docs/leaderboard.md."""
+    return leaderboard(ROOT / "benchmarks" / "results")
+
+
+PAGES = {
+    "docs/observation.md": observation_page,
+    "docs/configuration.md": configuration_page,
+    "docs/leaderboard.md": leaderboard_page,
+}
 
 
 def main(arguments: list[str]) -> int:

@@ -48,7 +48,7 @@ def compare(
     The same seed, or the same fixed set, gives the same deals whatever the agents. Raises ValueError for fewer than 2
     pairs, and for a seed or number of matches that makes no sense.
     """
-    source = _checked_deals(rules, pairs, matches, seed, deals)
+    source = checked_deals(rules, pairs, matches, seed, deals)
 
     def side(number: int, count: int, *, whole: bool) -> Plays:
         lineup = [agent if team == number else against for team in range(rules.teams)]
@@ -66,7 +66,8 @@ def compare(
     )
 
 
-def _checked_deals(rules: Rules, pairs: int, matches: int, seed: int, deals: str | None) -> Deals:
+def checked_deals(rules: Rules, pairs: int, matches: int, seed: int, deals: str | None) -> Deals:
+    """The deals that are asked for; ValueError for what makes no sense. None is fresh, "fixed" the preset's set."""
     if pairs < 2:
         raise ValueError(f"pairs={pairs} must be at least 2 for an interval")
     if matches < 0:
@@ -132,7 +133,7 @@ def evaluate_plays(
     means: Means = ALONE,
 ) -> tuple[dict[str, Any], Comparison]:
     """As `evaluate`, with the comparison that the figures are of."""
-    source = _checked_deals(rules, pairs, matches, seed, deals)
+    source = checked_deals(rules, pairs, matches, seed, deals)
     correct = load_variates(variates, rules, critic) if variates or critic else None
     players = apart([Player(name, sampled, limit_seconds) for name in (agent, against)])
     described = dict(zip(players, check_players(players, rules), strict=True))

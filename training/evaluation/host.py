@@ -21,7 +21,7 @@ import numpy as np
 def load(name: str) -> Callable[..., Any]:
     """What `module:function` names, an object of it where it is a class; ValueError if it cannot be called."""
     module, _, path = name.partition(":")
-    found = reduce(getattr, path.split("."), importlib.import_module(module))
+    found: Any = reduce(getattr, path.split("."), importlib.import_module(module))
     made: Any = found() if inspect.isclass(found) else found
     if not callable(made):
         raise ValueError(f"{name} is {made!r}, which cannot be called")

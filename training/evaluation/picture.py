@@ -1,0 +1,99 @@
+"""A picture of a tournament: the cross table in shades that also grey shows, and the ratings with their errors."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from training.evaluation.players import label
+from training.files import write_atomically
+
+SHADES = "cividis"
+"""Lightness rises evenly, so that it is read in grey and by all eyes."""
+
+
+def write_picture(result: dict[str, Any], path: Path) -> None:
+    """Write the picture of a tournament's result as PNG or SVG, by the path's ending."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    import matplotlib.pyplot as plt
+
+    names = [one["agent"] for one in result["ratings"]]
+    count = len(names)
+    # The same result gives the same file.
+    with mpl.rc_context({"svg.hashsalt": "smear", "font.family": "DejaVu Sans", "font.size": 10}):
+        figure, (ratings, cross) = plt.subplots(
+            1,
+            2,
+            figsize=(4.2 + 1.25 * count, 1.9 + 0.78 * count),
+            width_ratios=(3.0, 1.25 * count),
+            layout="constrained",
+            sharey=True,
+        )
+        _draw_cross(cross, result, names)
+        _draw_ratings(ratings, result)
+        deals = result["deals"]
+        what = (
+            f"fixed deals {deals['sha256'][:8]}" if "fixed" in deals else f"fresh deals, seed {deals['seed']}"
+        )
+        figure.suptitle(f"{result['rules']}: {result['pairs']} duplicate sets, {what}", fontsize=12)
+        file = io.BytesIO()
+        kind = path.suffix.removeprefix(".")
+        figure.savefig(
+            file, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {"Software": None}
+        )
+        plt.close(figure)
+    write_atomically(path, file.getvalue())
+
+
+def _draw_ratings(axes: Any, result: dict[str, Any]) -> None:
+    ratings = result["ratings"]
+    means = [one["rating"] for one in ratings]
+    ends = np.array([one["interval"] for one in ratings])
+    spans = np.abs(ends.T - np.array(means))
+    axes.errorbar(means, range(len(ratings)), xerr=spans, fmt="o", color="black", capsize=3, markersize=4)
+    for row, one in enumerate(ratings):
+        text = f"{one['rating']:+.2f} ± {one['standard_error']:.2f}"
+        axes.annotate(
+            text, (one["rating"], row), xytext=(0, 8), textcoords="offset points", ha="center", fontsize=8
+        )
+    axes.axvline(0, color="0.7", linewidth=0.8, zorder=0)
+    axes.set_yticks(range(len(ratings)), [label(one["agent"]) for one in ratings])
+    axes.set_xlabel("rating, points per deal\n± standard error, with 95 % interval")
+    axes.margins(x=0.25)
+    axes.grid(axis="x", color="0.9")
+    axes.set_axisbelow(True)
+    axes.tick_params(axis="y", which="minor", length=0)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_cross(axes: Any, result: dict[str, Any], names: list[str]) -> None:
+    count = len(names)
+    values = np.full((count, count), np.nan)
+    texts = {}
+    for cell in result["cells"]:
+        row, column = names.index(cell["agent"]), names.index(cell["against"])
+        values[row, column] = cell["points_per_deal"]
+        low, high = cell["interval"]
+        texts[row, column] = (f"{cell['points_per_deal']:+.2f}", f"{low:+.2f} to {high:+.2f}")
+    most = float(np.nanmax(np.abs(values))) or 1.0
+    image = axes.imshow(values, cmap=SHADES, vmin=-most, vmax=most, aspect="auto")
+    for (row, column), (figure, span) in texts.items():
+        shade = image.cmap(image.norm(values[row, column]))
+        bright = 0.299 * shade[0] + 0.587 * shade[1] + 0.114 * shade[2] > 0.5
+        colour = "black" if bright else "white"
+        axes.text(column, row - 0.12, figure, ha="center", va="center", color=colour, fontsize=11)
+        axes.text(column, row + 0.22, span, ha="center", va="center", color=colour, fontsize=7)
+    axes.set_xticks(range(count), [label(name) for name in names], rotation=20, ha="right")
+    axes.set_xlabel("against")
+    axes.set_xticks(np.arange(count + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(count + 1) - 0.5, minor=True)
+    axes.grid(which="minor", color="white", linewidth=1.5)
+    axes.tick_params(which="minor", length=0)
+    axes.tick_params(axis="y", left=False, labelleft=False)
+    axes.spines[:].set_visible(False)
+    axes.figure.colorbar(image, ax=axes, label="points per deal of the row's agent")
