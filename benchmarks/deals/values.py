@@ -37,7 +37,7 @@ from smear_env._typing import BoolArray, Int8Array
 from training.evaluation.deals import FixedDeals, add_column, load_deals
 from training.files import source_hash, write_atomically
 
-CHUNK = 200
+CHUNK = 1000
 """Deals between two files of a run."""
 PLAYS = 4
 """Flag of the observation's `phase`: cards are played."""
