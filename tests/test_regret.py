@@ -75,7 +75,7 @@ def test_regret__is_what_exhaustive_search_says_for_every_decision(options: dict
         replay(env, shown, plays.actions, look)
     by_deal = [sorted((d.deal, d.side, d.lost) for d in some) for some in (found, expected)]
     assert by_deal[0] == by_deal[1]
-    assert len(found) > 60
+    assert len(found) > 45
     assert sum(one.lost > 0 for one in found) > 10
     assert {one.phase for one in found} <= {"discard", "opening lead", "trick 1 follow"}
 
