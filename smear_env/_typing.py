@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 Int8Array = npt.NDArray[np.int8]
+Int16Array = npt.NDArray[np.int16]
 Int64Array = npt.NDArray[np.int64]
 UInt64Array = npt.NDArray[np.uint64]
 Float32Array = npt.NDArray[np.float32]

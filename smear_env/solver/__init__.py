@@ -1,9 +1,10 @@
 """Exact values of positions with all hands known; see docs/solver.md.
 
 `solve` and `solve_cards` take states, `solve_state` and `solve_state_cards` are kernels for other kernels,
-`max_n` gives each of several teams its own value near the end of a deal.
+`solve_discards` values the bidder's discards, `max_n` gives each of several teams its own value near the end of a deal.
 """
 
+from smear_env.solver.discards import solve_discards, solve_state_discards
 from smear_env.solver.max_n import MAX_N_TRICKS, max_n
 from smear_env.solver.position import new_work
 from smear_env.solver.root import NOT_LEGAL, solve_state, solve_state_cards
@@ -16,6 +17,8 @@ __all__ = [
     "new_work",
     "solve",
     "solve_cards",
+    "solve_discards",
     "solve_state",
     "solve_state_cards",
+    "solve_state_discards",
 ]

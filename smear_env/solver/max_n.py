@@ -2,7 +2,8 @@
 
 Each seat maximises its own team's value, (teams - 1) * own score change - sum of the others'; where several cards
 give the same, it takes what is best for the next team clockwise, then for the one after, then what scores more for
-all together. So the result depends on no order of cards. It is one equilibrium; with indifferent players there may be others.
+all together. So the result depends on no order of cards. It is one equilibrium; with indifferent players there may
+be others.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from smear_env._jit import inline_kernel, kernel
-from smear_env._typing import RecordArray, as_int
+from smear_env._typing import Int16Array, RecordArray, as_int
 from smear_env.cards import bit, drop_lowest, lowest
 from smear_env.engine.deal import mix
 from smear_env.engine.legal import legal_plays
@@ -18,8 +19,8 @@ from smear_env.engine.tables import GAME_TIE_BIDDER, GAME_TIE_NON_BIDDER, compil
 from smear_env.rules import Rules
 from smear_env.solver.position import captures, new_work, set_position
 from smear_env.solver.root import allowed_numbers
-from smear_env.solver.search import beats, distinct, legal_cards
-from smear_env.solver.solve import Int16Array, checked_states
+from smear_env.solver.search import distinct, legal_cards, put_card
+from smear_env.solver.solve import checked_states
 
 MAX_N_TRICKS = 4
 """Most cards a seat may hold."""
@@ -139,13 +140,7 @@ def walk(
     taken, points: captures taken and card points won by each side, packed.
     """
     w.nodes += 1
-    if on_table == 0:
-        led = as_int(w.suit_of[card])
-        best = card
-        holder = seat
-    elif beats(w, card, best, led):
-        best = card
-        holder = seat
+    led, best, holder = put_card(w, seat, on_table, led, best, holder, card)
     gained += w.points[card]
     caught += captures(w, bit(card))
     cards &= ~bit(card)

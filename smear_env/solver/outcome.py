@@ -83,7 +83,7 @@ def has_thresholds(w: RecordArray) -> bool:
 
 @inline_kernel
 def may_tie(w: RecordArray) -> bool:
-    """Whether card points may come out level: of two teams only if the lead is even should one take all that is left."""
+    """Whether card points may come out level: of two teams only if the lead is even should own take all the rest."""
     return w.teams != 2 or (as_int(w.lead) + w.left) % 2 == 0
 
 
@@ -159,8 +159,8 @@ def join_outcomes(w: RecordArray, own: int, bidder: int, left: int) -> None:
         other = third
     elif w.teams == 2:
         third = other
-    w.upper[at] = max(w.upper[mine], max(w.upper[third], w.upper[other]))
-    w.lower[at] = min(w.lower[mine], min(w.lower[third], w.lower[other]))
+    w.upper[at] = max(w.upper[mine], w.upper[third], w.upper[other])
+    w.lower[at] = min(w.lower[mine], w.lower[third], w.lower[other])
     if w.shape[mine] == w.shape[third] and w.shape[third] == w.shape[other]:
         # Nothing hangs on this capture.
         w.shape[at] = w.shape[mine]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from smear_env._jit import kernel
-from smear_env._typing import Int64Array, RecordArray, as_int
+from smear_env._jit import inline_kernel, kernel
+from smear_env._typing import Int16Array, Int64Array, RecordArray, as_int
 from smear_env.cards import bit, drop_lowest, has, lowest
 from smear_env.engine.legal import legal_plays
 from smear_env.solver.outcome import GAME_NOBODY, ask, deal_value, has_thresholds, may_tie
@@ -124,53 +124,77 @@ def prepare(t: RecordArray, s: RecordArray, trump: int, w: RecordArray) -> None:
 
 
 @kernel
-def solve_state(t: RecordArray, s: RecordArray, work: RecordArray) -> int:
-    """Value for the team of the seat to act, of a state in phase PLAY with all hands known.
-
-    work: as `new_work` makes it. The state is unchanged.
-    """
+def value_above(t: RecordArray, s: RecordArray, work: RecordArray, floor: int) -> int:
+    """Own team's value of a state in phase PLAY if that is above `floor`; otherwise some number not above it."""
     w = work[0]
     values = np.empty(MAX_VALUES, np.int64)
     legal = legal_plays(t, s)
-    found = as_int(NOT_LEGAL)
+    found = as_int(floor)
     for suit in range(t.suits):
-        if s.trump >= 0 and suit != s.trump:
-            continue
-        cards = legal if s.trump >= 0 else legal & t.suit_mask[suit, suit]
+        cards = leads_of(t, s, legal, suit)
         if cards == _NONE:
             continue
         prepare(t, s, suit, w)
         total = possible_values(w, values)
         low = 0
-        # The bidder names trump by his lead: only a suit that is better than those before matters.
+        # Where the lead names trump, only a suit that is better than those before matters.
         while low < total and values[low] <= found:
             low += 1
         allowed = allowed_numbers(w, cards)
         if found > NOT_LEGAL and (low == total or not any_reaches(w, allowed, values, low)):
             continue
         found = max(found, values[best_value(w, allowed, values, low, total - 1)])
-    return -found if t.teams == 2 and t.team_of[s.turn] != t.team_of[s.bidder] else found
+    return found
+
+
+@inline_kernel
+def leads_of(t: RecordArray, s: RecordArray, legal: np.uint64, suit: int) -> np.uint64:
+    """The legal cards with which `suit` is trump: all if it is already, or those that show it."""
+    if s.trump < 0:
+        return legal & t.suit_mask[suit, suit]
+    return legal if suit == s.trump else _NONE
 
 
 @kernel
-def solve_state_cards(t: RecordArray, s: RecordArray, work: RecordArray, out: Int64Array) -> None:
+def solve_state(t: RecordArray, s: RecordArray, work: RecordArray) -> int:
+    """Value for the team of the seat to act, of a state in phase PLAY with all hands known.
+
+    work: as `new_work` makes it. The state is unchanged.
+    """
+    value = value_above(t, s, work, as_int(NOT_LEGAL))
+    return -value if own_team(t, s) != t.team_of[s.turn] else value
+
+
+@kernel
+def solve_state_cards(t: RecordArray, s: RecordArray, work: RecordArray, out: Int16Array) -> None:
     """Value of each legal card into `out`, [cards] int16, for the team of the seat to act; NOT_LEGAL elsewhere."""
     w = work[0]
     values = np.empty(MAX_VALUES, np.int64)
     legal = legal_plays(t, s)
     out[:] = NOT_LEGAL
-    flip = t.teams == 2 and t.team_of[s.turn] != t.team_of[s.bidder]
+    mine = own_team(t, s) == t.team_of[s.turn]
     for suit in range(t.suits):
-        if s.trump >= 0 and suit != s.trump:
-            continue
-        cards = legal if s.trump >= 0 else legal & t.suit_mask[suit, suit]
+        cards = leads_of(t, s, legal, suit)
         if cards == _NONE:
             continue
         prepare(t, s, suit, w)
-        total = possible_values(w, values)
+        last = possible_values(w, values) - 1
         rest = allowed_numbers(w, cards)
+        best = best_value(w, rest, values, 0, last)
         while rest != _NONE:
             card = lowest(rest)
             rest = drop_lowest(rest)
-            value = values[best_value(w, bit(card), values, 0, total - 1)]
-            out[w.card[card]] = -value if flip else value
+            index = card_value(w, bit(card), values, best, mine, last)
+            out[w.card[card]] = values[index] if mine else -values[index]
+
+
+@kernel
+def card_value(w: RecordArray, card: np.uint64, values: Int64Array, best: int, mine: bool, last: int) -> int:
+    """Index of a card's value, given that of the best card: most cards are as good."""
+    if mine:
+        if best == 0 or any_reaches(w, card, values, best):
+            return best
+        return best_value(w, card, values, 0, best - 1)
+    if best == last or not any_reaches(w, card, values, best + 1):
+        return best
+    return best_value(w, card, values, best + 1, last)

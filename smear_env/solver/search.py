@@ -76,13 +76,7 @@ def search(
     none but itself that calls it: Numba caches no other recursion.
     """
     w.nodes += 1
-    if on_table == 0:
-        led = as_int(w.suit_of[card])
-        best = card
-        holder = seat
-    elif beats(w, card, best, led):
-        best = card
-        holder = seat
+    led, best, holder = put_card(w, seat, on_table, led, best, holder, card)
     gained += w.points[card]
     caught += captures(w, bit(card))
     cards &= ~bit(card)
@@ -90,54 +84,23 @@ def search(
     seat += 1
     if seat == w.players:
         seat = as_int(0)
-    # What the trick gives own team over side 1, by which thresholds before and after it differ.
     change = as_int(0)
     first = as_int(_NO_CARD)
     key = _NONE
-    slot = 0
-    known_upper = as_int(NEVER)
-    known_lower = as_int(ALWAYS)
     if on_table == w.players:
-        side = as_int(w.side[holder])
-        if side == 0:
-            own += caught
-            change = gained
-        elif side == 1:
-            change = -gained
-            gap += gained
-            if not w.own_bids:
-                bidder += caught
-        else:
-            gap -= gained
-        lead += change
-        left -= gained
+        own, bidder, lead, left, gap, change = take_trick(
+            w, holder, gained, caught, own, bidder, lead, left, gap
+        )
         if cards == _NONE:
             return end_threshold(w, own, bidder, lead, gap) - change
         seat = holder
         on_table = as_int(0)
         gained = as_int(0)
         caught = as_int(0)
-        lower, upper = bounds(w, cards, left, own, bidder)
-        change += min(0, gap)
-        if upper <= lead + min(0, gap):
-            return upper - change
-        if lower > lead + min(0, gap):
-            return lower - change
-        hand = w.hand[seat] & cards
-        if hand & (hand - _ONE) == _NONE:
-            return last_trick(w, cards, seat, left, own, bidder, lead, gap) - change + min(0, gap)
         key = position_key(w, cards, seat, left, own, bidder, lead, gap)
-        slot = 2 * as_int(key >> np.uint64(64 - w.table_bits))
-        if w.table[slot] == key:
-            data = w.table[slot + 1]
-            known_upper = as_int(data & _BYTE) - 128
-            known_lower = as_int((data >> np.uint64(8)) & _BYTE) - 128
-            first = as_int((data >> np.uint64(16)) & _BYTE)
-            if known_upper <= lead + min(0, gap):
-                return known_upper - change
-            if known_lower > lead + min(0, gap):
-                return known_lower - change
-        change -= min(0, gap)
+        known, found, first = known_bound(w, cards, seat, left, own, bidder, lead, gap, key)
+        if known:
+            return found - change
     mine = w.side[seat] == 0
     hand = w.hand[seat] & cards
     todo = legal_cards(w, hand, on_table, led)
@@ -152,27 +115,109 @@ def search(
         found = search(
             w, cards, seat, on_table, led, best, holder, gained, caught, left, own, bidder, lead, gap, trial
         )
-        if mine:
-            if found < result:
-                result = found
-                chosen = trial
-            if result <= lead:
-                break
-        else:
-            if found > result:
-                result = found
-                chosen = trial
-            if result > lead:
+        if (found < result) if mine else (found > result):
+            result = found
+            chosen = trial
+            if (result <= lead) == mine:
                 break
     if on_table == 0:
-        if result <= lead:
-            known_upper = result + min(0, gap)
-        else:
-            known_lower = result + min(0, gap)
-        w.table[slot] = key
-        packed = np.uint64(clip(known_upper) + 128) | np.uint64(clip(known_lower) + 128) << np.uint64(8)
-        w.table[slot + 1] = packed | (np.uint64(chosen) << np.uint64(16))
+        keep_bound(w, key, result + min(0, gap), result <= lead, chosen)
     return result - change
+
+
+@inline_kernel
+def put_card(
+    w: RecordArray, seat: int, on_table: int, led: int, best: int, holder: int, card: int
+) -> tuple[int, int, int]:
+    """Suit led, best card and who played it, after a card."""
+    if on_table == 0:
+        return as_int(w.suit_of[card]), as_int(card), as_int(seat)
+    if beats(w, card, best, led):
+        return led, as_int(card), as_int(seat)
+    return led, best, holder
+
+
+@inline_kernel
+def take_trick(
+    w: RecordArray,
+    holder: int,
+    gained: int,
+    caught: int,
+    own: int,
+    bidder: int,
+    lead: int,
+    left: int,
+    gap: int,
+) -> tuple[int, int, int, int, int, int]:
+    """The fields of the position after a trick; last what it changes own team's lead by, and so its threshold."""
+    side = as_int(w.side[holder])
+    change = as_int(0)
+    if side == 0:
+        own += caught
+        change = gained
+    elif side == 1:
+        change = -gained
+        gap += gained
+        if not w.own_bids:
+            bidder += caught
+    else:
+        gap -= gained
+    return own, bidder, lead + change, left - gained, gap, change
+
+
+@inline_kernel
+def known_bound(
+    w: RecordArray,
+    cards: np.uint64,
+    seat: int,
+    left: int,
+    own: int,
+    bidder: int,
+    lead: int,
+    gap: int,
+    key: np.uint64,
+) -> tuple[bool, int, int]:
+    """Whether a bound that answers is known without search, the bound, and else the card to try first."""
+    no_card = as_int(_NO_CARD)
+    hand = w.hand[seat] & cards
+    if hand & (hand - _ONE) == _NONE:
+        return True, last_trick(w, cards, seat, left, own, bidder, lead, gap), no_card
+    # Bounds and the table count the lead over the better of two other teams.
+    behind = min(as_int(0), gap)
+    lead += behind
+    lower, upper = bounds(w, cards, left, own, bidder)
+    if upper <= lead:
+        return True, upper - behind, no_card
+    if lower > lead:
+        return True, lower - behind, no_card
+    slot = 2 * as_int(key >> np.uint64(64 - w.table_bits))
+    if w.table[slot] != key:
+        return False, as_int(0), no_card
+    data = w.table[slot + 1]
+    upper = as_int(data & _BYTE) - 128
+    lower = as_int((data >> np.uint64(8)) & _BYTE) - 128
+    if upper <= lead:
+        return True, upper - behind, no_card
+    if lower > lead:
+        return True, lower - behind, no_card
+    return False, as_int(0), as_int((data >> np.uint64(16)) & _BYTE)
+
+
+@inline_kernel
+def keep_bound(w: RecordArray, key: np.uint64, bound: int, is_upper: bool, chosen: int) -> None:
+    """Write a bound into the table, beside the other one of the same position."""
+    slot = 2 * as_int(key >> np.uint64(64 - w.table_bits))
+    upper = np.uint64(_LIMIT + 128)
+    lower = np.uint64(128 - _LIMIT)
+    if w.table[slot] == key:
+        upper = w.table[slot + 1] & _BYTE
+        lower = (w.table[slot + 1] >> np.uint64(8)) & _BYTE
+    if is_upper:
+        upper = np.uint64(clip(bound) + 128)
+    else:
+        lower = np.uint64(clip(bound) + 128)
+    w.table[slot] = key
+    w.table[slot + 1] = upper | lower << np.uint64(8) | np.uint64(chosen) << np.uint64(16)
 
 
 @inline_kernel
@@ -216,23 +261,13 @@ def last_trick(
     best = lowest(trumps)
     if trumps == _NONE:
         best = lowest(cards & w.suit[w.suit_of[lowest(w.hand[seat] & cards)]])
-    holder = 0
+    holder = as_int(0)
     while not has(w.hand[holder], best):
         holder += 1
-    caught = captures(w, cards)
-    side = as_int(w.side[holder])
-    change = 0
-    if side == 0:
-        own += caught
-        change = left
-    elif side == 1:
-        change = -left
-        gap += left
-        if not w.own_bids:
-            bidder += caught
-    else:
-        gap -= left
-    return end_threshold(w, own, bidder, lead + change, gap) - change
+    own, bidder, lead, left, gap, change = take_trick(
+        w, holder, left, captures(w, cards), own, bidder, lead, left, gap
+    )
+    return end_threshold(w, own, bidder, lead, gap) - change
 
 
 @inline_kernel

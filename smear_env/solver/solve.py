@@ -1,21 +1,19 @@
-"""The solver from Python: checked arguments, many states at once."""
+"""The solver from Python: arguments checked, many states at once."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from smear_env._jit import announce_compilation, kernel
-from smear_env._typing import RecordArray
+from smear_env._typing import Int16Array, RecordArray
 from smear_env.engine.state import PHASE_NAMES, PLAY, STATE_DTYPE
 from smear_env.engine.tables import compile_tables
 from smear_env.rules import Rules
 from smear_env.solver.position import new_work
 from smear_env.solver.root import solve_state, solve_state_cards
 
-Int16Array = npt.NDArray[np.int16]
 MOST_TEAMS = 3
 
 
@@ -32,22 +30,24 @@ def solve(states: RecordArray, rules: Rules) -> Int16Array:
 
 
 def solve_cards(states: RecordArray, rules: Rules) -> Int16Array:
-    """Value of each card in each state, [N, cards] int16, NOT_LEGAL where it may not be played; otherwise as `solve`."""
+    """Value of each card, [N, cards] int16, NOT_LEGAL where it may not be played; otherwise as `solve`."""
     states = checked_states(states, rules)
     values = np.empty((len(states), len(rules.card_names)), np.int16)
     solve_all_cards(compile_tables(rules), states, new_work().view(np.ndarray), values)
     return values
 
 
-def checked_states(states: Any, rules: Rules) -> RecordArray:
-    """States that can be solved; ValueError otherwise."""
+def checked_states(states: Any, rules: Rules, phase: int = PLAY) -> RecordArray:
+    """States that can be solved, as a plain array; ValueError otherwise."""
     if rules.teams > MOST_TEAMS:
         raise ValueError(f"rules have teams={rules.teams}; the solver knows two and three teams")
     if not isinstance(states, np.ndarray) or states.dtype != STATE_DTYPE or states.ndim != 1:
         raise ValueError("states must be a one-dimensional record array of STATE_DTYPE")
-    for index in np.flatnonzero(states["phase"] != PLAY):
-        phase = PHASE_NAMES[states["phase"][index]]
-        raise ValueError(f"states[{index}] is in phase {phase!r}; only positions of play can be solved")
+    for index in np.flatnonzero(states["phase"] != phase):
+        other = PHASE_NAMES[states["phase"][index]]
+        raise ValueError(
+            f"states[{index}] is in phase {other!r}; give states in phase {PHASE_NAMES[phase]!r}"
+        )
     announce_compilation()
     return states.view(np.ndarray)
 
