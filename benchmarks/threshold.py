@@ -1,11 +1,11 @@
 """A player of fixed thresholds, as published scripts for such games bid: a yardstick for `expert`.
 
-The value of a suit is the chance that its highest card in hand is the highest in play, and its lowest the lowest, each
-counted as 0 below 0.3; plus Game: 0.2 for each trump, 0.6 for the ten of trump, or 0.3 with two trumps or fewer, 0.2 for
-each side ace or king, 0.15 for each side queen or jack; plus the jack of trump times 0, 0.5, 0.75 or 1 with 0, 1, 2, 3 or
-more other trumps (in `schmier` each bower and the joker so). It bids the whole part of its best suit's value when that
-is above the bids so far, leads trump from the top, gives points to a partner who is winning, and takes with the cheapest
-winner. The thresholds are published ones; the code was written for this comparison.
+The value of a suit is the chance that its highest card in hand is the highest in play, and its lowest the lowest,
+each counted as 0 below 0.3; plus Game: 0.2 for each trump, 0.6 for the ten of trump, or 0.3 with two trumps or fewer,
+0.2 for each side ace or king, 0.15 for each side queen or jack; plus the jack of trump times 0, 0.5, 0.75 or 1 with 0,
+1, 2, 3 or more other trumps (in `schmier` each bower and the joker so). It bids the whole part of its best suit's value
+when that is above the bids so far, leads trump from the top, gives points to a partner who is winning, and takes with
+the cheapest winner. The thresholds are published ones; the code was written for this comparison.
 
     python -m benchmarks.threshold --agent expert --rules four_point --pairs 2000
 """
@@ -80,7 +80,7 @@ class ThresholdAgent(BaseAgent):
         if plain:
             value += self._none_in_play(sum(first <= one < low for one in every), len(hand))
         value += TRUMP * len(trumps)
-        if any(t.card_points[card] == 10 for card in trumps):  # noqa: PLR2004 - a ten counts ten
+        if any(t.card_points[card] == 10 for card in trumps):
             value += TEN if len(trumps) > FEW_TRUMPS else TEN_OF_FEW
         for card in set(hand) - set(trumps):
             value += {"A": SIDE_HIGH, "K": SIDE_HIGH, "Q": SIDE_MIDDLE, "J": SIDE_MIDDLE}.get(

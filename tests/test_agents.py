@@ -16,7 +16,7 @@ from smear_env.rules import Rules, make_rules
 from smear_env.vector import SelfPlayVectorEnv, VectorStep
 
 GAMES = ("four_point", "schmier", "mini")
-DETERMINISTIC = ("greedy", "passer")
+DETERMINISTIC = ("expert", "expert-aggressive", "expert-cautious", "greedy", "passer")
 
 
 def sampled_rules(game: str, count: int, seed: int) -> list[Rules]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from smear_env.agents import ANY_SEAT, make_agent
 from smear_env.agents.expert import load_book
+from smear_env.agents.expert.features import NAMES
 from smear_env.rules import Rules, make_rules
 from smear_env.vector import SelfPlayVectorEnv
 from tests.test_agents_greedy import NO_EXCHANGE, PLAIN, STRONG, answer, duel, interval
@@ -40,14 +42,14 @@ def test_bid__leaves_the_bid_to_the_partner_with_a_fair_hand() -> None:
 
 
 def test_bid__desperate_when_an_opponent_is_about_to_win() -> None:
-    hand = {3: "AS TS 8S QH 9D 8C"}
-    calm = expert(PLAIN, hand, "pass pass 3")
-    assert calm == "pass"
-    assert expert(PLAIN, hand, "pass pass 3", scores=(13, 2)) == "4"
+    hand = {3: "KS JS 7S AH 9D TD"}
+    assert expert(PLAIN, hand, "pass pass 3") == "pass"
+    assert expert(PLAIN, hand, "pass pass 3", scores=(14, 10)) == "4"
 
 
 def test_bid__no_higher_than_what_wins_the_match() -> None:
-    hand = {0: "AS KS JS 9S 7S TH"}
+    hand = {0: "AS JS 7S QH 9D 8C"}
+    assert expert(PLAIN, hand) == "3"
     assert expert(PLAIN, hand, scores=(13, 0)) == "2"
 
 
@@ -92,7 +94,8 @@ def test_exchange__throws_low_cards() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rules", "hand", "call"), [(PLAIN, STRONG, "4"), (NO_EXCHANGE, "AS KS QS 3S AH 7D", "6 trump:S")]
+    ("rules", "hand", "call"),
+    [(PLAIN, "AS QS JS 9S AH 7D", "4"), (NO_EXCHANGE, "AS QS TS 3S AH 7D", "6 trump:S")],
 )
 def test_lead__draws_trumps_from_the_top(rules: Rules, hand: str, call: str) -> None:
     assert expert(rules, {0: hand}, call) == "AS"
@@ -137,12 +140,12 @@ def test_follow__gives_the_jack_to_the_partners_ace() -> None:
 
 
 def test_follow__takes_a_ten_with_the_last_seat() -> None:
-    hands = {0: "TS 9S JS AH 7D 8D", 1: "7S 7C 8C 9C JC QC", 2: "8S TH 7H 9D KC QH", 3: "QS AS 8H 9H TD JD"}
-    assert expert(PLAIN, hands, "4 TS 7S 8S") in ("QS", "AS")
+    hands = {0: "TS 9S JS AH 7D 8D", 1: "7S 7C 8C 9C JC QC", 2: "8S TH 7H 9D KC QH", 3: "KS 8H 9H TD JD 9C"}
+    assert expert(PLAIN, hands, "4 TS 7S 8S") == "KS"
 
 
 def test_follow__last_takes_with_the_cheapest_winner() -> None:
-    hands = {0: "TS 9S JS AH 7D 8D", 1: "7S 7C 8C 9C JC QC", 2: "8S TH 7H 9D KC QH", 3: "QS KS 8H 9H TD JD"}
+    hands = {0: "TS 9S JS AH 7D 8D", 1: "7S 7C 8C 9C JC QC", 2: "8S TH 7H 9D KC QH", 3: "QS AS 8H 9H TD JD"}
     assert expert(PLAIN, hands, "4 TS 7S 8S") == "QS"
 
 
@@ -158,6 +161,24 @@ def test_follow__trumps_a_rich_side_trick_with_the_jack_behind_it() -> None:
     hands = {0: "AS KS 9S TH 7D 8D", 1: "AH 7C 8C 9C JC QC", 2: "7S 8H 7H 9D KC QH", 3: "JS 8S JH 9H TD JD"}
     play = "4 AS 7C 7S 8S TH AH 7H"
     assert expert(PLAIN, hands, play) == "JS"
+
+
+def test_follow__throws_a_ten_and_no_trump_on_the_partners_ace() -> None:
+    hands = {0: "AS KS JS TH 9H 7D", 1: "7S 8D 8C 9C JH QH", 2: "8S AD AC 7H QD JC", 3: "TS 9D 7C JD 8H KH"}
+    assert expert(PLAIN, hands, "4 AS 7S 8S TS 7D 8D AD 9D AC 7C") == "TH"
+
+
+def test_follow__saves_the_trump_where_a_trick_holds_nothing() -> None:
+    hands = {0: "AS KS JS TH 9H 7D", 1: "7S 8D 8C 9C JH QH", 2: "8S 7C AC 7H QD JC", 3: "TS 9S 8H KH AD TD"}
+    assert expert(PLAIN, hands, "4 AS 7S 8S 9S 9H JH 7H")[1] == "H"
+
+
+def test_follow__stops_the_bidder_one_point_short() -> None:
+    # Four bid: the jack, with two trumps to choose from, sets him; a ten that decides Game does as well.
+    hands = {0: "AS JS QS TH 9H 7D", 1: "8S 8D 8C 9C 8H QH", 2: "7S 7C AC 7H QD JC", 3: "9S KS TS AH KH TD"}
+    assert expert(PLAIN, hands, "4 AS 8S 7S TS JS 8C 7C") == "KS"
+    hands = {0: "AS 7S QS TH 9H 7D", 1: "8S 8D 8C 9C 8H QH", 2: "9S 7C AC 7H QD JC", 3: "TS KS AD KD KC TD"}
+    assert expert(PLAIN, hands, "4 AS 8S 9S TS TH 8H 7H") == "KS"
 
 
 # ---------------------------------------------------------------- protocol and strength
@@ -197,6 +218,12 @@ def test_book__chances_fall_with_the_points_asked() -> None:
         makes = load_book(rules)["makes"][0]
         assert (np.diff(makes, axis=2) <= 1e-4).all()
         assert makes[:, :, 0].max() > 0.9
+
+
+def test_rules_of_play__have_a_sentence_each() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "expert.md").read_text(encoding="utf-8")
+    for name in {name for names in NAMES.values() for name in names}:
+        assert f"| {name} |" in page, name
 
 
 @pytest.mark.parametrize(("game", "least"), [("four_point", 0.5), ("schmier", 0.1)])

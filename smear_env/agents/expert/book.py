@@ -1,7 +1,7 @@
 """The fitted tables and weights of expert as one record that kernels take, and where they are kept.
 
-`weights.json` holds, by game, the weight of each rule in each role under its name; `tables-GAME.safetensors` the tables of the
-auction. Both are written by `python -m smear_env.agents.expert.fit`. No pickle is read.
+`weights-GAME.json` holds the weight of each rule in each role under its name, `tables-GAME-STOCK.safetensors` the
+tables of the auction. Both are written by `python -m smear_env.agents.expert.fit`. No pickle is read.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ CONTEXTS = (
 )
 LEAD, FOLLOW, LAST = 0, 3, 6
 BIDDER_DISCARDS, DEALER_DISCARDS, EXCHANGES = 9, 10, 11
-FEATURES = 32
+FEATURES = 40
 
 BOOK_DTYPE = np.dtype(
     [
@@ -59,12 +59,20 @@ BOOK_DTYPE = np.dtype(
         ("stronger", np.uint64, (TRUMPS, MAX_CARDS)),  # cards of a card's suit that outrank it under a trump
         ("scores", np.uint64, (TRUMPS,)),  # cards that score for who wins them
         # Fitted.
-        ("makes", np.float32, (ROLES, CELLS, MAX_MADE)),  # chance that the bidder's team makes 1, 2 ... points or more
+        (
+            "makes",
+            np.float32,
+            (ROLES, CELLS, MAX_MADE),
+        ),  # chance that the bidder's team makes 1, 2 ... points or more
         ("others", np.float32, (MAX_MADE + 1,)),  # the other teams' mean points when it makes 0, 1, 2 ...
         ("passed", np.float32, (MAX_SEATS, HOLDERS, LEVELS, GRADES)),  # value of passing
         ("outbid", np.float32, (MAX_SEATS, LEVELS)),  # chance that a bid is raised
         ("raised", np.float32, (MAX_SEATS, LEVELS, GRADES)),  # value then
-        ("shift", np.float32, (MAX_SEATS, HOLDERS, LEVELS)),  # what a bid that stands is worth beyond its cell
+        (
+            "shift",
+            np.float32,
+            (MAX_SEATS, HOLDERS, LEVELS),
+        ),  # what a bid that stands is worth beyond its cell
         ("weights", np.float32, (len(CONTEXTS), FEATURES)),
     ],
     align=True,
@@ -90,7 +98,7 @@ def table_name(rules: Rules) -> str:
 
 
 def nearest_tables(rules: Rules) -> str:
-    """Name of the committed tables that serve these rules: the preset's, fitted with the nearest stock to the bidder."""
+    """Name of the committed tables that serve these rules: the preset's, of the nearest stock to the bidder."""
     stocks = [int(path.stem.rsplit("-", 1)[1]) for path in _FOLDER.glob(f"tables-{rules.name}-*.safetensors")]
     return f"{rules.name}-{min(stocks, key=lambda stock: abs(stock - rules.stock_to_bidder))}"
 

@@ -1,7 +1,7 @@
-"""The rules of play as numbers: what speaks for and against each card, by name; `docs/expert.md` has a sentence for each.
+"""The rules of play as numbers: what speaks for and against each card; `docs/expert.md` has a sentence for each name.
 
-A card's worth is the sum of its features by the weights of the role in which it is played (`book.CONTEXTS`). All features
-are about 0 to 1.
+A card's worth is the sum of its features by the weights of the role in which it is played (`book.CONTEXTS`). All
+features are about 0 to 1.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import numpy as np
 
 from smear_env._jit import kernel
 from smear_env._typing import Float32Array, RecordArray, as_int
-from smear_env.agents.expert.book import BIDDER_DISCARDS, CONTEXTS, EXCHANGES, FEATURES, LAST, FOLLOW
+from smear_env.agents.expert.book import CONTEXTS, FEATURES
 from smear_env.agents.expert.view import View, number
 from smear_env.agents.seen import Whole
-from smear_env.cards import bit, count, has
+from smear_env.cards import bit, count, drop_lowest, has, lowest
 
 _NONE = np.uint64(0)
 
@@ -31,7 +31,16 @@ FOLLOW_NAMES = (
     *("wins scoring card", "risks scoring card", "trump", "ruff", "top trump", "trump rank", "side rank"),
     *("side top", "takes", "takes from partner", "takes for lead", "makes void", "bares ten", "ten"),
     *("low trump", "strips guard", "critical", "sloughs", "side length", "critical scoring card"),
-    *("takes dearly", "takes early", "sloughs top", "ruff for ten", "ruff for nothing", "late trump", "late top"),
+    *(
+        "takes dearly",
+        "takes early",
+        "sloughs top",
+        "ruff for ten",
+        "ruff for nothing",
+        "late trump",
+        "late top",
+    ),
+    *("points to the bidder", "scoring card to the bidder", "wins late", "ruffs last"),
 )
 THROW_NAMES = (
     *("any", "points", "ten", "top", "rank", "makes void", "suit length", "guarded ten", "second"),
@@ -55,7 +64,7 @@ class Table(NamedTuple):
     points: float  # card points on the table, and about 1 for each card to come
     scoring: float  # cards that score for their winner on the table
     waiting: Whole  # seats that still play after this one
-    live: float  # 0 when Game is decided, else 1
+    live: float  # how open Game is: 0 when decided, 1 when level
     critical: float  # 1 when every point still open decides the bid
     trumps_out: np.uint64  # trumps not seen
     partner_voids: Whole  # suits that partners have shown void of, a bit each
@@ -67,7 +76,7 @@ class Table(NamedTuple):
 def lead_features(
     t: RecordArray, b: RecordArray, v: View, a: Table, card: Whole, chance: float, out: Float32Array
 ) -> None:
-    """Write the features [32] of leading a card that wins the trick for our side with `chance`."""
+    """Write the features of leading a card that wins the trick for our side with `chance`."""
     out[:] = 0
     suit = as_int(t.suit_of[a.trump, card])
     is_trump = suit == a.trump
@@ -132,18 +141,13 @@ def follow_features(
     chance: float,
     out: Float32Array,
 ) -> None:
-    """Write the features [32] of following with a card; `takes`: it wins so far, `chance`: our side wins in the end."""
+    """Write the features of following with a card; `takes`: it wins so far, `chance`: our side wins in the end."""
     out[:] = 0
     suit = as_int(t.suit_of[a.trump, card])
-    is_trump = suit == a.trump
     above = b.stronger[a.trump, card] & v.unseen
     top = 1.0 if above == _NONE else 0.0
     points = a.live * t.card_points[card] / 10.0
     table_points = a.live * a.points / 10.0
-    ten = 1.0 if has(b.tens, card) else 0.0
-    trumps = v.hand & t.suit_mask[a.trump, a.trump]
-    out_count = number(a.trumps_out)
-    mine = v.hand & t.suit_mask[a.trump, suit]
     out[0] = chance
     out[1] = chance * table_points
     out[2] = chance * points
@@ -154,38 +158,20 @@ def follow_features(
         out[6] = 1.0
         out[24] = a.critical * chance
     out[24] += a.critical * chance * a.scoring
-    out[18] = ten
+    out[18] = 1.0 if has(b.tens, card) else 0.0
     out[21] = a.critical * chance
-    rank = 0.0
-    if is_trump:
-        rank = (out_count - number(above)) / max(1.0, np.float64(out_count))
-        out[7] = 1.0
-        out[9] = top
-        out[10] = rank
-        if card == t.low_card[a.trump]:
-            out[19] = 1.0
-        out[20] = guards(b, v, a.trump, card)
-        out[30] = a.lapse
-        if a.led != a.trump:
-            out[8] = 1.0
-            if a.points >= 10.0:
-                out[28] = 1.0
-            elif a.points < 3.0 + a.waiting:
-                out[29] = 1.0
+    if suit == a.trump:
+        rank = (number(a.trumps_out) - number(above)) / max(1.0, np.float64(number(a.trumps_out)))
+        follow_with_trump(t, b, v, a, card, takes, rank, top, out)
     else:
         rank = t.strength[a.trump, card] / 8.0
-        out[11] = rank
-        out[12] = top
-        if number(mine) == 1 and trumps != _NONE:
-            out[16] = 1.0
-        rest = mine & ~bit(card)
-        if number(rest) == 1 and rest & b.tens != _NONE:
-            out[17] = 1.0
-        out[23] = number(mine) / 6.0
-        if suit != a.led:
-            out[22] = 1.0
-            out[27] = top
+        follow_with_side_card(t, b, v, a, card, rank, top, out)
     out[31] = top * a.lapse
+    out[34] = chance * a.lapse
+    bidding_team = v.bidder % t.teams
+    if not takes and bidding_team > 0 and a.best_seat % t.teams == bidding_team:
+        out[32] = (1.0 - chance) * (points + table_points)
+        out[33] = (1.0 - chance) * (a.scoring + out[6])
     if takes:
         out[13] = 1.0
         if a.best_seat % t.teams == 0:
@@ -195,6 +181,56 @@ def follow_features(
             out[25] = rank
         else:
             out[26] = rank
+
+
+@kernel
+def follow_with_trump(
+    t: RecordArray,
+    b: RecordArray,
+    v: View,
+    a: Table,
+    card: Whole,
+    takes: bool,
+    rank: float,
+    top: float,
+    out: Float32Array,
+) -> None:
+    """Write what concerns a trump: `rank` is the share of the trumps out that are below it, `top` 1 if all are."""
+    out[7] = 1.0
+    out[9] = top
+    out[10] = rank
+    if card == t.low_card[a.trump]:
+        out[19] = 1.0
+    out[20] = guards(b, v, a.trump, card)
+    out[30] = a.lapse
+    if a.led != a.trump:
+        out[8] = 1.0
+        if a.waiting == 0 and takes:
+            out[35] = 1.0
+        if a.points >= 10.0:
+            out[28] = 1.0
+        elif a.points < 3.0 + a.waiting:
+            out[29] = 1.0
+
+
+@kernel
+def follow_with_side_card(
+    t: RecordArray, b: RecordArray, v: View, a: Table, card: Whole, rank: float, top: float, out: Float32Array
+) -> None:
+    """Write what concerns a side card: `rank` is its place in its suit, `top` 1 if no higher one is out."""
+    suit = as_int(t.suit_of[a.trump, card])
+    mine = v.hand & t.suit_mask[a.trump, suit]
+    out[11] = rank
+    out[12] = top
+    if number(mine) == 1 and v.hand & t.suit_mask[a.trump, a.trump] != _NONE:
+        out[16] = 1.0
+    rest = mine & ~bit(card)
+    if number(rest) == 1 and rest & b.tens != _NONE:
+        out[17] = 1.0
+    out[23] = number(mine) / 6.0
+    if suit != a.led:
+        out[22] = 1.0
+        out[27] = top
 
 
 @kernel
@@ -209,17 +245,18 @@ def guards(b: RecordArray, v: View, trump: Whole, card: Whole) -> float:
 @kernel
 def unsure(b: RecordArray, cards: np.uint64, unseen: np.uint64, trump: Whole) -> bool:
     """Whether one of the cards is outranked by an unseen one."""
-    for card in range(64):
-        if has(cards, card) and b.stronger[trump, card] & unseen != _NONE:
+    while cards != _NONE:
+        if b.stronger[trump, lowest(cards)] & unseen != _NONE:
             return True
+        cards = drop_lowest(cards)
     return False
 
 
 @kernel
 def throw_features(
-    t: RecordArray, b: RecordArray, v: View, trump: Whole, context: Whole, card: Whole, out: Float32Array
+    t: RecordArray, b: RecordArray, v: View, trump: Whole, card: Whole, out: Float32Array
 ) -> None:
-    """Write the features [32] of throwing a card away, in the exchange or down to the hand size."""
+    """Write the features of throwing a card away, in the exchange or down to the hand size."""
     out[:] = 0
     suit = as_int(t.suit_of[trump, card])
     mine = v.hand & t.suit_mask[trump, suit]
@@ -254,7 +291,3 @@ def throw_features(
     out[8] = 1.0 if number(above) == 1 else 0.0
     out[16] = out[1] * trumps / 6.0
     out[17] = top * trumps / 6.0
-
-
-assert BIDDER_DISCARDS < EXCHANGES < len(CONTEXTS)
-assert FOLLOW < LAST

@@ -2,9 +2,9 @@
 
     python -m smear_env.agents.expert.fit --rules four_point
 
-In each round expert plays deals against itself. At decisions drawn at random every choice is played out to the end of the
-deal, on the true cards, by expert in all seats. The weights are moved so that the card of the highest worth is the one
-that scored most on average, and the tables take the means of what bids and passes led to. The first round starts
+In each round expert plays deals against itself. At decisions drawn at random every choice is played out to the end of
+the deal, on the true cards, by expert in all seats. The weights are moved so that the card of the highest worth is the
+one that scored most on average, and the tables take the means of what bids and passes led to. The first round starts
 from a few weights set by hand. The same seed gives the same files.
 """
 
@@ -27,7 +27,7 @@ from smear_env.rules import Rules, make_rules
 
 STOCKS = {"four_point": (0, 1, 2, 3), "schmier": (0,), "mini": (0, 1, 2)}
 """Sizes of `stock_to_bidder` that have tables of their own."""
-GAMES_A_ROUND = {"four_point": 80_000, "schmier": 25_000, "mini": 20_000}
+GAMES_A_ROUND = {"four_point": 80_000, "schmier": 30_000, "mini": 20_000}
 KEEP = 0.3
 """Share of the decisions that are played out."""
 STEPS = 250
@@ -75,13 +75,16 @@ class Fitter:
         end = choices.start[written]
         return (
             selfplay.Choices(
-                choices.start[: written + 1], choices.context[:written], choices.features[:end], choices.value[:end]
+                choices.start[: written + 1],
+                choices.context[:written],
+                choices.features[:end],
+                choices.value[:end],
             ),
-            selfplay.Calls(*(part[:called] for part in calls)),
+            selfplay.Calls._make(part[:called] for part in calls),
         )
 
     def against(self, other: Any, style: int, games: int, seed: int) -> tuple[float, float]:
-        """Points per deal against another book (or greedy by its style) over duplicate deals, and the standard error."""
+        """Points per deal against another book (or greedy, as a style) on duplicate deals, and the standard error."""
         points = np.zeros((games, self.rules.teams))
         both = np.concatenate([self.book, self.book if other is None else other])
         selfplay.duel(
@@ -111,7 +114,9 @@ def first_tables(b: Any, rules: Rules) -> None:
     chance = 1 / (1 + np.exp(-1.5 * (points[:, None] - made + 0.5)))
     chance[:, made > len(rules.point_names)] = 0
     b["makes"][:] = chance
-    b["others"][:] = np.maximum(0, len(rules.point_names) - 1 - np.arange(books.MAX_MADE + 1)) / (rules.teams - 1)
+    b["others"][:] = np.maximum(0, len(rules.point_names) - 1 - np.arange(books.MAX_MADE + 1)) / (
+        rules.teams - 1
+    )
     b["passed"][:] = -0.5
     for row, context in enumerate(books.CONTEXTS):
         for feature, value in _FIRST_WEIGHTS.items():
@@ -178,7 +183,9 @@ def slope(
     return total
 
 
-def fit_weights(weights: Float64Array, parts: list[selfplay.Choices], steps: int) -> tuple[Float64Array, float]:
+def fit_weights(
+    weights: Float64Array, parts: list[selfplay.Choices], steps: int
+) -> tuple[Float64Array, float]:
     """Weights under which the choices drawn by exp(worth) are worth most, from `weights` on, and what they gain."""
     w = weights.astype(np.float64)
     first = np.zeros_like(w)
@@ -205,16 +212,16 @@ def fit_weights(weights: Float64Array, parts: list[selfplay.Choices], steps: int
 
 def fit_tables(b: Any, parts: list[selfplay.Calls]) -> None:
     """Write the tables of the auction into a book's row, from calls played out."""
-    calls = selfplay.Calls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    calls = selfplay.Calls._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
     left, holder, level, grade, role, cell = calls.place.T
     stood = calls.own >= 0
     for one in range(2):
         chosen = stood & (role == one)
         if chosen.any():
-            b["makes"][one] = fit_cells(cell[chosen], calls.own[chosen], b["makes"][one])
+            b["makes"][one] = fit_cells(cell[chosen], calls.own[chosen])
     later = stood & (calls.stock >= 0)
     if later.any():
-        b["makes"][books.SEEN_STOCK] = fit_cells(calls.stock[later], calls.own[later], b["makes"][2])
+        b["makes"][books.SEEN_STOCK] = fit_cells(calls.stock[later], calls.own[later])
     for made in range(books.MAX_MADE + 1):
         chosen = stood & (calls.own == made)
         if chosen.sum() > 20:
@@ -234,12 +241,14 @@ def fit_tables(b: Any, parts: list[selfplay.Calls]) -> None:
 
 def fit_shift(b: Any, parts: list[selfplay.Calls], rules: Rules) -> None:
     """Write what bids that stood were worth beyond their cells, by place in the auction."""
-    calls = selfplay.Calls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    calls = selfplay.Calls._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
     left, holder, _, _, role, cell = calls.place.T
     stood = calls.own >= 0
     made = np.arange(books.MAX_MADE + 1)
     makes = b["makes"]
-    at_least = np.concatenate([np.ones((*makes.shape[:2], 1)), makes, np.zeros((*makes.shape[:2], 1))], axis=2)
+    at_least = np.concatenate(
+        [np.ones((*makes.shape[:2], 1)), makes, np.zeros((*makes.shape[:2], 1))], axis=2
+    )
     exactly = np.maximum(0, at_least[..., :-1] - at_least[..., 1:])
     b["shift"][:] = 0
     for bid in range(rules.min_bid, rules.max_bid + 1):
@@ -254,11 +263,10 @@ def fit_shift(b: Any, parts: list[selfplay.Calls], rules: Rules) -> None:
                     b["shift"][seat, who, level] = beyond.sum() / (here.sum() + VALUE_PRIOR)
 
 
-def fit_cells(cell: Int64Array, own: Int64Array, before: Float32Array) -> Float32Array:
+def fit_cells(cell: Int64Array, own: Int64Array) -> Float32Array:
     """Chances [cells, points] to make 1, 2 ... or more: means of each cell, drawn towards what its parts predict."""
     count = np.bincount(cell, minlength=books.CELLS).astype(np.float64)
     parts = cell_parts()
-    weight = np.sqrt(count)[:, None]
     result = np.zeros((books.CELLS, books.MAX_MADE), np.float32)
     for made in range(1, books.MAX_MADE + 1):
         total = np.bincount(cell, weights=own >= made, minlength=books.CELLS)
@@ -267,7 +275,6 @@ def fit_cells(cell: Int64Array, own: Int64Array, before: Float32Array) -> Float3
         answer = np.linalg.solve(system, parts.T @ (mean * count))
         predicted = np.clip(parts @ answer, 0, 1)
         result[:, made - 1] = (total + CELL_PRIOR * predicted) / (count + CELL_PRIOR)
-    del weight, before
     return np.minimum.accumulate(result, axis=1)
 
 
@@ -276,7 +283,10 @@ def cell_parts() -> Float64Array:
     cells = np.arange(books.CELLS)
     rest = cells >> books.KEYS
     columns = [((cells >> place) & 1).astype(np.float64) for place in range(books.KEYS)]
-    columns += [(rest % books.OTHER_TRUMPS).astype(np.float64), (rest // books.OTHER_TRUMPS).astype(np.float64)]
+    columns += [
+        (rest % books.OTHER_TRUMPS).astype(np.float64),
+        (rest // books.OTHER_TRUMPS).astype(np.float64),
+    ]
     length = sum(columns[: books.KEYS + 1])
     columns += [np.minimum(length, 3), np.minimum(length, 4)]
     pairs = [a * b for i, a in enumerate(columns) for b in columns[i:]]
@@ -284,7 +294,7 @@ def cell_parts() -> Float64Array:
 
 
 def fit_values(table: Any, place: tuple[Int64Array, ...], grade: Int64Array, value: Float32Array) -> None:
-    """Write mean values by place and grade: a line through the grades of each place, corrected where a grade has many."""
+    """Write mean values by place and grade: a line through a place's grades, corrected where a grade has many."""
     for index in np.ndindex(*table.shape[:-1]):
         here = np.ones(len(grade), bool)
         for part, wanted in zip(place, index, strict=True):
@@ -341,7 +351,7 @@ def main() -> None:
     """`python -m smear_env.agents.expert.fit`."""
     parser = argparse.ArgumentParser(prog="python -m smear_env.agents.expert.fit", description=__doc__)
     parser.add_argument("--rules", default="four_point", choices=list(STOCKS), help="preset")
-    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     stocks = STOCKS[given.rules]

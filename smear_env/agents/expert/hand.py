@@ -1,7 +1,7 @@
 """A hand under a trump suit as one cell of the fitted tables, and the points that its cell promises.
 
-A cell is told by which of the key trumps are held (the five strongest, the lowest, the joker), how many other trumps, and
-how many aces and tens of other suits.
+A cell is told by which of the key trumps are held (the five strongest, the lowest, the joker), how many other trumps,
+and how many aces and tens of other suits.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from smear_env._jit import inline_kernel, kernel
 from smear_env._typing import RecordArray, as_int
 from smear_env.agents.expert.book import KEYS, MAX_MADE, OTHER_TRUMPS, SEEN_STOCK, SIDE_CARDS
 from smear_env.agents.seen import Whole
-from smear_env.cards import bit, count, has
+from smear_env.cards import count, has
 
 _NONE = np.uint64(0)
 
@@ -62,9 +62,7 @@ def strongest_suit(
 
 
 @kernel
-def chosen_trump(
-    t: RecordArray, b: RecordArray, hand: np.uint64, among: np.uint64, bid: Whole
-) -> Whole:
+def chosen_trump(t: RecordArray, b: RecordArray, hand: np.uint64, among: np.uint64, bid: Whole) -> Whole:
     """Once the stock is seen: the suit whose points are worth most against the bid."""
     best = as_int(0)
     most = -100.0
@@ -100,9 +98,3 @@ def scored(t: RecordArray, made: Whole, bid: Whole) -> float:
     if made >= bid:
         return np.float64(made)
     return -np.float64(made) if t.failed_costs_points else -np.float64(bid)
-
-
-@inline_kernel
-def single(card: Whole) -> np.uint64:
-    """The set of one card, none for -1."""
-    return bit(card) if card >= 0 else _NONE

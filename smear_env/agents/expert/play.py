@@ -1,4 +1,4 @@
-"""What expert plays and throws: the card whose features weigh most, after counting what is out and who may take the trick."""
+"""What expert plays and throws: the card whose features weigh most, once what is out and who may win is counted."""
 
 from __future__ import annotations
 
@@ -6,17 +6,27 @@ import numpy as np
 
 from smear_env._jit import inline_kernel, kernel
 from smear_env._typing import Float32Array, Int8Array, RecordArray, as_int
-from smear_env.agents.expert.book import BIDDER_DISCARDS, DEALER_DISCARDS, EXCHANGES, FEATURES, FOLLOW, LAST, LEAD
+from smear_env.agents.expert.book import (
+    BIDDER_DISCARDS,
+    DEALER_DISCARDS,
+    EXCHANGES,
+    FEATURES,
+    FOLLOW,
+    LAST,
+    LEAD,
+)
 from smear_env.agents.expert.features import Table, follow_features, lead_features, throw_features
 from smear_env.agents.expert.hand import chosen_trump
-from smear_env.agents.expert.view import View, first_of, number, points_of, shows_void
-from smear_env.agents.seen import Whole
-from smear_env.cards import count, drop_lowest, has, lowest
+from smear_env.agents.expert.view import View, first_of, number, points_of
+from smear_env.agents.seen import Whole, is_void, none_of
+from smear_env.cards import drop_lowest, has, lowest
 from smear_env.engine.state import DISCARD
 from smear_env.flags import address
 
 _NONE = np.uint64(0)
 
+LOW = 1
+"""Place of Low among the points of a deal."""
 RUFF_CHANCE = 0.5
 """How likely a seat that could trump a trick does."""
 PARTNER_TAKES = 0.75
@@ -48,8 +58,8 @@ def choose_card(t: RecordArray, at: RecordArray, row: Int8Array, b: RecordArray,
 
 @inline_kernel
 def weighed(b: RecordArray, context: Whole, out: Float32Array) -> float:
-    """Worth of features [32] in a role."""
-    total = np.float32(0)
+    """Worth of features in a role."""
+    total = 0.0
     for i in range(FEATURES):
         total += b.weights[context, i] * out[i]
     return total
@@ -87,7 +97,7 @@ def card_features(
     stays: float,
     out: Float32Array,
 ) -> float:
-    """Write the features of playing a card; `stays` is the chance of a card that does not take, -1 unknown, given back."""
+    """Write the features of playing a card; `stays` is the chance of one that does not take, -1 unknown, given back."""
     if a.led < 0:
         suit = as_int(t.suit_of[a.trump, card])
         lead_features(t, b, v, a, card, winning_chance(t, at, row, b, v, a, suit, as_int(0), card), out)
@@ -111,9 +121,7 @@ def beats(t: RecordArray, a: Table, card: Whole) -> bool:
 
 
 @kernel
-def table_of(
-    t: RecordArray, at: RecordArray, row: Int8Array, b: RecordArray, v: View, trump: Whole
-) -> Table:
+def table_of(t: RecordArray, at: RecordArray, row: Int8Array, b: RecordArray, v: View, trump: Whole) -> Table:
     """The table as the seat to act sees it."""
     players = as_int(t.players)
     cards = as_int(t.cards)
@@ -143,12 +151,12 @@ def table_of(
     opponent_voids = as_int(0)
     for seat in range(1, players):
         for suit in range(t.suits):
-            if shows_void(t, at, row, seat, suit):
+            if is_void(t, at, row, seat, suit):
                 if seat % t.teams == 0:
                     partner_voids |= 1 << suit
                 else:
                     opponent_voids |= 1 << suit
-    live, critical = stakes(t, at, row, b, v, trump, points)
+    live, critical = stakes(t, at, row, v, trump, points)
     return Table(
         trump,
         led,
@@ -168,23 +176,29 @@ def table_of(
 
 @kernel
 def stakes(
-    t: RecordArray, at: RecordArray, row: Int8Array, b: RecordArray, v: View, trump: Whole, on_table: float
+    t: RecordArray, at: RecordArray, row: Int8Array, v: View, trump: Whole, on_table: float
 ) -> tuple[float, float]:
-    """Whether Game is still open (1 or 0), and whether every open point decides the bid (1 or 0)."""
+    """How open Game is (0 decided, 1 level), and whether every open point decides the bid (1 or 0)."""
     own = np.float64(row[at.card_points]) + points_of(t, v.thrown)
     most = -1.0
     for team in range(1, t.teams):
         most = max(most, np.float64(row[at.card_points + team]))
     to_come = on_table + points_of(t, v.hand | v.unseen)
-    live = 1.0 if abs(own - most) <= to_come else 0.0
+    ahead = (own - most) / max(1.0, to_come)
+    live = max(0.0, 1.0 - ahead * ahead)
     side = v.bidder % t.teams
     scoring = as_int(t.points) - 1
     secured = as_int(0)
     lost = as_int(0)
     for team in range(t.teams):
         for point in range(scoring):
-            # Who took the low trump need not be who played it; that it is gone decides it for most purposes.
-            if row[at.captured + team * scoring + point] != 0:
+            decided = row[at.captured + team * scoring + point] != 0
+            if point == LOW and not t.low_to_winner:
+                decided = False
+                for seat in range(team, t.players, t.teams):
+                    if row[at.played + seat * as_int(t.cards) + t.low_card[trump]] != 0:
+                        decided = True
+            if decided:
                 if team == side:
                     secured += 1
                 else:
@@ -246,7 +260,7 @@ def beating_chance(
         trump_share = min(1.0, BIDDER_LENGTH * trump_share)
     trump_on_top = t.suit_of[a.trump, top] == a.trump
     ruffs = 0.0
-    if not shows_void(t, at, row, seat, a.trump):
+    if not is_void(t, at, row, seat, a.trump):
         rivals = a.trumps_out
         if trump_on_top:
             rivals &= b.stronger[a.trump, top]
@@ -255,7 +269,7 @@ def beating_chance(
         return ruffs
     follows = 0.0
     void = 1.0
-    if not shows_void(t, at, row, seat, led):
+    if not is_void(t, at, row, seat, led):
         suit = v.unseen & t.suit_mask[a.trump, led]
         void = none_of(share, number(suit))
         if not trump_on_top:
@@ -263,15 +277,6 @@ def beating_chance(
     if not t.may_trump:
         ruffs *= void
     return 1.0 - (1.0 - follows) * (1.0 - RUFF_CHANCE * ruffs)
-
-
-@inline_kernel
-def none_of(share: float, cards: Whole) -> float:
-    """How likely a seat that holds a `share` of the hidden cards has none of so many of them."""
-    chance = 1.0
-    for _ in range(cards):
-        chance *= 1.0 - share
-    return chance
 
 
 @kernel
@@ -286,7 +291,7 @@ def choose_throw(t: RecordArray, b: RecordArray, v: View, mask: Int8Array) -> Wh
     while legal != _NONE:
         card = as_int(lowest(legal))
         legal = drop_lowest(legal)
-        throw_features(t, b, v, trump, context, card, out)
+        throw_features(t, b, v, trump, card, out)
         worth = weighed(b, context, out)
         if best < 0 or worth > most:
             best = card
@@ -306,6 +311,3 @@ def throw_context(t: RecordArray, b: RecordArray, v: View) -> tuple[Whole, Whole
     trump = chosen_trump(t, b, hand, hand, v.bid)
     others = v.legal & ~t.suit_mask[trump, trump]
     return trump, context, others if others != _NONE else v.legal
-
-
-assert count(np.uint64(3)) == 2

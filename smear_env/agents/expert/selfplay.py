@@ -14,16 +14,16 @@ from smear_env._typing import Float32Array, Float64Array, Int8Array, Int64Array,
 from smear_env.agents.expert.agent import expert_action
 from smear_env.agents.expert.auction import grade_of, holder_of, level_of
 from smear_env.agents.expert.book import DEALER_HAND, FIRST_HAND, PLAIN, SEEN_STOCK
-from smear_env.agents.expert.hand import cell_of, strongest_suit
-from smear_env.agents.expert.play import card_features, context_of, table_of, throw_context, trump_to_play
 from smear_env.agents.expert.features import throw_features
+from smear_env.agents.expert.hand import strongest_suit
+from smear_env.agents.expert.play import card_features, context_of, table_of, throw_context, trump_to_play
 from smear_env.agents.expert.view import look
 from smear_env.agents.greedy.agent import decide
 from smear_env.agents.seen import Whole
-from smear_env.cards import bit, count, drop_lowest, has, lowest
+from smear_env.cards import count, drop_lowest, lowest
 from smear_env.engine.deal import draw_below, start_match, stream
 from smear_env.engine.legal import legal_sets
-from smear_env.engine.state import BID, DISCARD, EXCHANGE, NAME, OVER, PLAY, SCORED, new_states
+from smear_env.engine.state import BID, NAME, OVER, PLAY, SCORED, new_states
 from smear_env.engine.step import step
 from smear_env.flags import address
 from smear_env.observation import write_mask, write_observation
@@ -49,7 +49,7 @@ class Choices(NamedTuple):
 
     start: Int64Array  # [M + 1]
     context: Int64Array  # [M] role of a card
-    features: Float32Array  # [C, 32]
+    features: Float32Array  # [C, features]
     value: Float32Array  # [C] own score less the others' mean at the end of the deal
 
 
@@ -67,7 +67,6 @@ class Calls(NamedTuple):
 def new_bench(row: int, mask: int) -> Bench:
     """Room for games whose observations have `row` entries and masks `mask`."""
     states = new_states(2)
-    raw = states.view(np.ndarray).view(np.uint8).reshape(2, -1)
     plain = np.array(states.view(np.ndarray))
     raw = plain.view(np.uint8).reshape(2, -1)
     return Bench(plain, raw, np.zeros((1, row), np.int8), np.zeros((1, mask), np.int8))
@@ -208,7 +207,7 @@ def play_choices(
         if v.phase == PLAY:
             stays = card_features(t, at, row, b, v, a, card, stays, choices.features[end])
         else:
-            throw_features(t, b, v, trump, context, card, choices.features[end])
+            throw_features(t, b, v, trump, card, choices.features[end])
         choices.value[end] = value_of(t, at, b, bench, card, team)
         end += 1
     if mask[t.cards] != 0:
@@ -221,7 +220,9 @@ def play_choices(
 
 
 @kernel
-def value_of(t: RecordArray, at: RecordArray, b: RecordArray, bench: Bench, action: Whole, team: Whole) -> float:
+def value_of(
+    t: RecordArray, at: RecordArray, b: RecordArray, bench: Bench, action: Whole, team: Whole
+) -> float:
     """What an action leads to when all go on as expert."""
     bench.raw[1, :] = bench.raw[0, :]
     step(t, bench.states[1], action)
@@ -245,7 +246,7 @@ def play_calls(
     seat = as_int(bench.states[0].turn)
     team = as_int(t.team_of[seat])
     role = as_int(DEALER_HAND) if v.dealer == 0 else as_int(FIRST_HAND)
-    suit, cell, points = strongest_suit(t, b, v.hand, t.deck, role)
+    _, cell, points = strongest_suit(t, b, v.hand, t.deck, role)
     for action in range(t.cards, t.cards + 2 + t.max_bid - t.min_bid):
         if mask[action] != 0:
             calls.place[called, 0] = v.dealer
@@ -278,7 +279,7 @@ def play_calls(
 
 @kernel
 def seen_stock(t: RecordArray, at: RecordArray, b: RecordArray, bench: Bench) -> Whole:
-    """Play the copy on until the bidder sees the stock; the cell of his best suit then, -1 if there is no such moment."""
+    """Play the copy on until the bidder sees the stock; the cell of his best suit then, -1 if he never does."""
     s = bench.states[1]
     while s.phase == BID:
         action = show(t, s, at, bench)
@@ -288,7 +289,7 @@ def seen_stock(t: RecordArray, at: RecordArray, b: RecordArray, bench: Bench) ->
     if s.phase == OVER or t.trump_named:
         return as_int(-1)
     hand = s.hand[s.bidder]
-    suit, cell, points = strongest_suit(t, b, hand, hand, as_int(SEEN_STOCK))
+    _, cell, _ = strongest_suit(t, b, hand, hand, as_int(SEEN_STOCK))
     return cell
 
 
@@ -317,10 +318,8 @@ def duel(
                     if styles[player] == GREEDY:
                         action = decide(t, at, bench.row[0], bench.mask[0])
                     else:
-                        action = expert_action(t, at, bench.row[0], bench.mask[0], books[player], styles[player])
+                        action = expert_action(
+                            t, at, bench.row[0], bench.mask[0], books[player], styles[player]
+                        )
                 step(t, s, action)
             points[game, side] = outcome(t, s, as_int(side))
-
-
-assert has(bit(3), 3)
-assert DISCARD != EXCHANGE

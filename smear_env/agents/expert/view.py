@@ -95,12 +95,6 @@ def look(t: RecordArray, at: RecordArray, row: Int8Array, mask: Int8Array) -> Vi
 
 
 @inline_kernel
-def shows_void(t: RecordArray, at: RecordArray, row: Int8Array, seat: Whole, suit: Whole) -> bool:
-    """Whether a seat has shown that it holds none of a suit."""
-    return row[at.voids + seat * as_int(t.suits) + suit] != 0
-
-
-@inline_kernel
 def points_of(t: RecordArray, cards: np.uint64) -> Whole:
     """Card points of a set of cards."""
     total = as_int(0)
