@@ -59,7 +59,7 @@ def shards(folder: Path) -> set[Path]:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_command__stopped_in_the_middle_goes_on_to_the_same_result(
-    tmp_path: Path, how: signal.Signals
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: signal.Signals
 ) -> None:
     (tmp_path / "slow_player.py").write_text(SLOW_PLAYER)
     stopped = started(tmp_path, "runs", "result.json", 2)
@@ -233,3 +233,25 @@ def test_clairvoyant__is_shown_the_state_of_the_seat_to_act() -> None:
         plain = compare(make_agent("greedy"), make_agent("passer"), rules, 10, 1)
         np.testing.assert_array_equal(seeing.points, plain.points)
         assert seer.shown
+
+
+@pytest.mark.parametrize(
+    ("name", "outside", "quick"),
+    [
+        ("greedy", False, True),
+        ("expert-cautious", False, True),
+        ("four_point", False, True),
+        (str(ROOT / "checkpoints" / "schmier"), False, True),
+        ("pimc-20", False, False),
+        ("pimc-20:expert", False, False),
+        ("clairvoyant", False, False),
+        ("module:function", True, False),
+        ("package.module:function", True, False),
+        ("process:python player.py", True, False),
+    ],
+)
+def test_players__are_of_the_kind_that_their_name_says(name: str, outside: bool, quick: bool) -> None:
+    from training.evaluation.players import Player
+
+    player = Player(name)
+    assert (player.outside, player.quick) == (outside, quick)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import smear_env
-from smear_env._data import checkpoints_folder, configs_folder
+from smear_env._data import checkpoints_folder, configs_folder, deals_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -66,6 +66,7 @@ def test_reference__shares_nothing_with_the_engine(path: Path) -> None:
 def test_folders__are_the_repositorys_in_a_checkout() -> None:
     assert configs_folder() == ROOT / "configs"
     assert checkpoints_folder() == ROOT / "checkpoints"
+    assert deals_folder() == ROOT / "benchmarks" / "deals"
 
 
 @pytest.mark.integration
@@ -79,6 +80,8 @@ def test_wheel__carries_configs_checkpoints_and_types(tmp_path: Path) -> None:
         for path in (ROOT / folder).rglob("*"):
             if path.is_file():
                 assert f"smear_env/_shipped/{path.relative_to(ROOT).as_posix()}" in names
+    for path in (*deals_folder().glob("*.npy"), *deals_folder().glob("*.json")):
+        assert f"smear_env/_shipped/deals/{path.name}" in names
     assert any(name.endswith(".toml") for name in names)
     assert any(name.endswith(".safetensors") for name in names)
     assert {"smear_env/py.typed", "training/ppo.py", "training/evaluate.py"} <= names

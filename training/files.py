@@ -29,11 +29,17 @@ def commit() -> str:
 
 @cache
 def source_hash() -> str:
-    """SHA-256 of the sources that decide how a deal goes: the environment with its agents, and the evaluation."""
+    """SHA-256 of what decides how a deal goes: the environment with its agents and their tables, and the evaluation."""
     digest = hashlib.sha256()
     for folder in (Path(smear_env.__file__).parent, SOURCE / "evaluation"):
-        for path in sorted(folder.rglob("*.py")):
-            digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+        for path in sorted(folder.rglob("*")):
+            # Other files of Python and Numba are made from these; what ships with a wheel has hashes of its own.
+            if (
+                path.is_file()
+                and path.suffix not in (".pyc", ".nbi", ".nbc")
+                and "_shipped" not in path.parts
+            ):
+                digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 

@@ -13,7 +13,7 @@ from smear_env import (
     Agent,
     PolicyAgent,
     Rules,
-    agent_names,
+    checkpoints_folder,
     load_policy,
     make_agent,
 )
@@ -39,14 +39,17 @@ class Player:
     @property
     def outside(self) -> bool:
         """Whether it is no agent of this package: asked for one decision at a time, and not trusted."""
-        return ":" in self.name and self.name not in agent_names() and not Path(self.name).exists()
+        module, colon, _ = self.name.partition(":")
+        # A colon elsewhere belongs to our own names: `pimc-20:expert`.
+        return bool(colon) and (module == "process" or all(map(str.isidentifier, module.split("."))))
 
     @property
     def quick(self) -> bool:
         """Whether a deal of it takes no time to speak of."""
         if self.outside:
             return False
-        return self.name.partition("-")[0] in QUICK or self.name not in agent_names()
+        is_checkpoint = Path(self.name).is_dir() or (checkpoints_folder() / self.name).is_dir()
+        return is_checkpoint or self.name.partition("-")[0] in QUICK
 
     def make(self) -> Agent:
         """The agent; ValueError if the name is none."""
@@ -78,7 +81,12 @@ class Player:
                 "weights_sha256": agent.description["weights_sha256"],
                 "play": "sampled" if agent.sample else "greedy",
             }
-        return {"name": self.name, "kind": "registered", "clairvoyant": sees_all(agent)}
+        plain = {"name": self.name, "kind": "registered", "clairvoyant": sees_all(agent)}
+        _, colon, helper = self.name.partition(":")
+        if colon:  # another agent that it consults
+            consulted = Player(helper)
+            plain["consults"] = consulted.describe(consulted.make())
+        return plain
 
 
 def label(name: str) -> str:
