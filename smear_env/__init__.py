@@ -24,6 +24,7 @@ from smear_env.layout import (
 )
 from smear_env.rules import FOUR_POINT, MINI, PRESETS, SCHMIER, Rules, make_rules
 from smear_env.single import register
+from smear_env.solver.snapshots import card_values, play_values
 from smear_env.suits import order_suits, original_actions, original_columns, rename_suits
 from smear_env.vector import SelfPlayVectorEnv, VectorStep
 
@@ -46,6 +47,7 @@ __all__ = [
     "SelfPlayVectorEnv",
     "VectorStep",
     "agent_names",
+    "card_values",
     "checkpoints_folder",
     "configs_folder",
     "deals_folder",
@@ -61,6 +63,7 @@ __all__ = [
     "original_actions",
     "original_columns",
     "pieces",
+    "play_values",
     "raw_env",
     "read_policy",
     "read_weights",

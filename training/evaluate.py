@@ -28,6 +28,7 @@ from training.evaluation.plays import Plays, join, play
 from training.evaluation.run import ALONE, QUICK_SHARD, Means, play_lineups
 from training.evaluation.workers import cores
 from training.files import commit, write_atomically
+from training.variates.luck import comparison_luck, load_variates, summarize_luck
 
 FORMAT = "smear-evaluation/2"
 
@@ -89,12 +90,15 @@ def evaluate(
     sampled: bool = False,
     deals: str | None = None,
     limit_seconds: float = 10.0,
+    variates: Path | None = None,
+    critic: Path | None = None,
     means: Means = ALONE,
 ) -> dict[str, Any]:
     """Compare two players by name; the JSON that `python -m training.evaluate` writes.
 
     `deals` is None for fresh deals of the seed, "fixed" for the committed set of the rules' preset, or the path of
-    another set's JSON.
+    another set's JSON. With `variates` (files of a value, without their endings) or `critic` (a checkpoint's
+    folder) the result has the figure `reduced` by control variates beside the plain one.
     """
     result, _ = evaluate_plays(
         agent,
@@ -106,6 +110,8 @@ def evaluate(
         sampled=sampled,
         deals=deals,
         limit_seconds=limit_seconds,
+        variates=variates,
+        critic=critic,
         means=means,
     )
     return result
@@ -122,10 +128,13 @@ def evaluate_plays(
     sampled: bool = False,
     deals: str | None = None,
     limit_seconds: float = 10.0,
+    variates: Path | None = None,
+    critic: Path | None = None,
     means: Means = ALONE,
 ) -> tuple[dict[str, Any], Comparison]:
     """As `evaluate`, with the comparison that the figures are of."""
     source = checked_deals(rules, pairs, matches, seed, deals)
+    correct = load_variates(variates, rules, critic) if variates or critic else None
     players = apart([Player(name, sampled, limit_seconds) for name in (agent, against)])
     described = dict(zip(players, check_players(players, rules), strict=True))
     lineups = [tuple(players[team != side] for team in range(rules.teams)) for side in range(rules.teams)]
@@ -154,6 +163,9 @@ def evaluate_plays(
         **summarize(comparison, seed),
         **({"forfeits": given_up} if given_up else {}),
     }
+    if correct is not None:
+        luck = comparison_luck(comparison, [player.make() for player in players], rules, source, correct)
+        result["reduced"] = summarize_luck(comparison, luck, correct, seed)
     return result, comparison
 
 
@@ -172,6 +184,13 @@ def describe(result: dict[str, Any]) -> str:
         f"sets of duplicate deals; bids {result['bid']:.0%} of deals, makes {made}, "
         f"passed out {result['passed_out']:.1%}"
     )
+    if "reduced" in result:
+        reduced = result["reduced"]
+        low, high = reduced["interval"]
+        line += (
+            f"; with control variates {reduced['points_per_deal']:+.3f} [{low:+.3f}, {high:+.3f}], "
+            f"{reduced['saving']:.0%} less variance"
+        )
     if "matches_won" in result:
         low, high = result["matches_interval"]
         line += f"; wins {result['matches_won']:.1%} of {result['matches']} sets of matches [{low:.1%}, {high:.1%}]"
@@ -203,6 +222,10 @@ class EvaluateOptions:
     """Checkpoints sample from their policy; otherwise they take the most probable action."""
     limit_seconds: float = 10.0
     """How long an outsider may think about one action."""
+    variates: Path | None = None
+    """Files of control variates, without their endings, as `benchmarks/variates/four_point`."""
+    critic: Path | None = None
+    """Folder of a checkpoint whose critic judges sampled choices, as a further control variate."""
     processes: int = 0
     """Processes that play, 0 for one on each core."""
     shard: int = 0
@@ -234,6 +257,8 @@ def main() -> None:
             sampled=given.sampled,
             deals=None if given.deals == "fresh" else given.deals,
             limit_seconds=given.limit_seconds,
+            variates=given.variates,
+            critic=given.critic,
             means=means_of(given.processes, given.shard, given.runs, fresh=given.fresh),
         )
         if given.json:
