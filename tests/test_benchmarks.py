@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("rich")
 pytest.importorskip("tyro")
 
-from benchmarks import kernels, latency, ours, peers, startup, throughput
+from benchmarks import kernels, latency, ours, peers, search, startup, throughput
 from benchmarks.contestants import Contestant, Measure, row_name, selected
 from benchmarks.loops import aec_games, repeated, uniform_choice
 from benchmarks.report import Promise, Spread, judge, machine_facts, rate, spread, three_digits, write_json
@@ -315,6 +315,16 @@ def test_latency__measures_prints_and_writes(tmp_path: Path, capsys: pytest.Capt
     assert single["verdict"].partition(" ")[0] in ("met", "missed")
     assert batch["verdict"] == product["verdict"] == ""
     assert latency.PRODUCT in capsys.readouterr().out
+
+
+def test_search__measures_prints_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "result.json"
+    search.main(["--agents", "greedy", "expert", "--sets", "4", "--rules", "schmier", "--json", str(path)])
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    assert [(row["agent"], len(row["seconds"])) for row in rows] == [("greedy", 2), ("expert", 2)]
+    assert "schmier, against expert" in capsys.readouterr().out
+    assert search.verdict("pimc-100", search.Options(), 7.0) == "missed (below 6)"
+    assert search.verdict("pimc-100", search.Options(rules="schmier"), 7.0) == ""
 
 
 def test_positions__are_of_play_and_have_legal_actions() -> None:
