@@ -4,7 +4,7 @@
 `smear_env/SmearSingle-v0` with Gymnasium. `make_agent` and `load_policy` give opponents.
 """
 
-from smear_env._data import checkpoints_folder, configs_folder, deals_folder
+from smear_env._data import checkpoints_folder, configs_folder, deals_folder, variates_folder
 from smear_env.aec import env, raw_env
 from smear_env.agents.base import Agent
 from smear_env.agents.policy import DESCRIPTION as POLICY_FILE
@@ -12,6 +12,7 @@ from smear_env.agents.policy import FORMAT as POLICY_FORMAT
 from smear_env.agents.policy import CheckpointError, PolicyAgent, load_policy, read_weights
 from smear_env.agents.policy import read_description as read_policy
 from smear_env.agents.registry import agent_names, make_agent, register_agent
+from smear_env.engine.state import PHASE_NAMES
 from smear_env.errors import IllegalActionError
 from smear_env.history import decode
 from smear_env.layout import (
@@ -24,8 +25,8 @@ from smear_env.layout import (
 )
 from smear_env.rules import FOUR_POINT, MINI, PRESETS, SCHMIER, Rules, make_rules
 from smear_env.single import register
-from smear_env.solver.snapshots import card_values, play_values
 from smear_env.suits import order_suits, original_actions, original_columns, rename_suits
+from smear_env.values import card_values, play_values
 from smear_env.vector import SelfPlayVectorEnv, VectorStep
 
 __version__ = "0.1.0"
@@ -35,6 +36,7 @@ register()
 __all__ = [
     "FOUR_POINT",
     "MINI",
+    "PHASE_NAMES",
     "POLICY_FILE",
     "POLICY_FORMAT",
     "PRESETS",
@@ -71,4 +73,5 @@ __all__ = [
     "rename_suits",
     "state_layout",
     "state_scale",
+    "variates_folder",
 ]

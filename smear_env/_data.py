@@ -1,4 +1,4 @@
-"""Where the configurations, checkpoints and fixed deals that come with the package are.
+"""Where the configurations, checkpoints, fixed deals and control variates that come with the package are.
 
 In a checkout they stand at the top of the repository, in an installed wheel inside the package.
 """
@@ -24,4 +24,13 @@ def checkpoints_folder() -> Path:
 
 def deals_folder() -> Path:
     """The folder with the fixed deals for evaluation, `four_point.json` and others."""
-    return _ROOT / "deals" if _IN_WHEEL.is_dir() else _ROOT / "benchmarks" / "deals"
+    return _benchmarks() / "deals"
+
+
+def variates_folder() -> Path:
+    """The folder with the frozen control variates, `four_point.json` and others."""
+    return _benchmarks() / "variates"
+
+
+def _benchmarks() -> Path:
+    return _ROOT if _IN_WHEEL.is_dir() else _ROOT / "benchmarks"

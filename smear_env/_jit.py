@@ -50,8 +50,27 @@ def _compile(function: _F, **options: Any) -> _F:
 @cache
 def announce_compilation() -> None:
     """Say on stderr, once a process and only if the cache is empty, that kernels are being compiled."""
-    if not _CACHE_IS_WARM and not numba.config.DISABLE_JIT:
-        print("smear_env: compiling its kernels, once on this machine (about half a minute)", file=sys.stderr)
+    if not _CACHE_IS_WARM:
+        _announce("its kernels", "about half a minute")
+
+
+@cache
+def announce_part(part: str, time: str, *kernels: Any) -> None:
+    """Say so of a part that is compiled when it is first used, unless all of these kernels of it are cached."""
+    announce_compilation()
+    if not numba.config.DISABLE_JIT and not all(map(_is_cached, kernels)):
+        _announce(part, time)
+
+
+@cache
+def _announce(part: str, time: str) -> None:
+    if not numba.config.DISABLE_JIT:
+        print(f"smear_env: compiling {part}, once on this machine ({time})", file=sys.stderr)
+
+
+def _is_cached(compiled: Any) -> bool:
+    """Whether the cache holds a kernel, for whatever types of arguments."""
+    return any(Path(compiled.stats.cache_path).glob(f"*.{compiled.__name__}-*.nbi"))
 
 
 def _sources_hash() -> str:

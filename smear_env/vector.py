@@ -18,23 +18,14 @@ from smear_env.engine.deal import DRAWN
 from smear_env.engine.state import new_states
 from smear_env.engine.tables import compile_tables
 from smear_env.errors import IllegalActionError
-from smear_env.layout import (
-    layout_hash,
-    observation_layout,
-    offsets,
-    state_layout,
-    vector_size,
-)
+from smear_env.layout import layout_hash, observation_layout, offsets, state_layout, vector_size
 from smear_env.rewards import Reward, RewardFunction, call_reward, reward_mode
 from smear_env.rules import MAX_SEATS, Rules, make_rules
 
 Episode = Literal["match", "deal"]
 
-
 HEAD_START = 512
 """Games that the calling thread steps beyond its share: about as many as it can while another thread is woken."""
-
-
 LEAST_SHARE = 512
 """Fewer games are not worth another thread."""
 

@@ -108,25 +108,7 @@ def test_lead__never_the_jack_under_a_live_higher_trump() -> None:
     assert expert(PLAIN, hands, "4 AS 7S 8S TS") != "JS"
 
 
-@pytest.mark.parametrize(("rules", "partner"), [(PLAIN, 2), (NO_EXCHANGE, 3)])
-def test_follow__gives_the_ten_to_the_partners_certain_winner(rules: Rules, partner: int) -> None:
-    if rules is PLAIN:
-        hands = {0: STRONG, 1: "7S 7C 8C 9C JC QC", partner: "TH 7H 8H 8D 9D KC"}
-        assert expert(rules, hands, "4 AS 7S") == "TH"
-    else:
-        hands = {
-            0: "AS KS QS 3S AH 7D",
-            1: "4S 7C 8C 9C JH QC",
-            2: "5S 2C 3C 4C 5C 6C",
-            partner: "TH 7H 8H 8D 9D KC",
-        }
-        assert expert(rules, hands, "6 trump:S AS 4S 5S") == "TH"
-
-
-@pytest.mark.parametrize("rules", [PLAIN, NO_EXCHANGE])
-def test_follow__keeps_the_ten_from_the_opponents_winner(rules: Rules) -> None:
-    hands = {0: STRONG, 1: "TH 7H 8H 8D 9D KC"}
-    assert expert(rules, hands, "4 AS" if rules is PLAIN else "6 trump:S AS") != "TH"
+# The ten for the partner's certain winner, and not for the opponents': tests/test_agents_greedy.py, for both players.
 
 
 def test_follow__keeps_the_jack_of_trump_from_the_ace() -> None:

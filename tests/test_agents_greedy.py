@@ -100,11 +100,14 @@ def test_lead__side_ace_when_the_opponents_have_no_trump_left() -> None:
     assert answer(PLAIN, hands, "4 AS 7S 8S TS") in ("KS", "AH")
 
 
+@pytest.mark.parametrize("player", ["greedy", "expert"])
 @pytest.mark.parametrize(("rules", "partner"), [(PLAIN, 2), (NO_EXCHANGE, 3)])
-def test_follow__gives_the_ten_to_the_partners_certain_winner(rules: Rules, partner: int) -> None:
+def test_follow__gives_the_ten_to_the_partners_certain_winner(
+    rules: Rules, partner: int, player: str
+) -> None:
     if rules is PLAIN:
         hands = {0: STRONG, 1: "7S 7C 8C 9C JC QC", partner: "TH 7H 8H 8D 9D KC"}
-        assert answer(rules, hands, "4 AS 7S") == "TH"
+        assert answer(rules, hands, "4 AS 7S", player=player) == "TH"
     else:
         hands = {
             0: "AS KS QS 3S AH 7D",
@@ -112,13 +115,14 @@ def test_follow__gives_the_ten_to_the_partners_certain_winner(rules: Rules, part
             2: "5S 2C 3C 4C 5C 6C",
             partner: "TH 7H 8H 8D 9D KC",
         }
-        assert answer(rules, hands, "6 trump:S AS 4S 5S") == "TH"
+        assert answer(rules, hands, "6 trump:S AS 4S 5S", player=player) == "TH"
 
 
+@pytest.mark.parametrize("player", ["greedy", "expert"])
 @pytest.mark.parametrize("rules", [PLAIN, NO_EXCHANGE])
-def test_follow__keeps_the_ten_from_the_opponents_winner(rules: Rules) -> None:
+def test_follow__keeps_the_ten_from_the_opponents_winner(rules: Rules, player: str) -> None:
     hands = {0: STRONG, 1: "TH 7H 8H 8D 9D KC"}
-    assert answer(rules, hands, "4 AS" if rules is PLAIN else "6 trump:S AS") != "TH"
+    assert answer(rules, hands, "4 AS" if rules is PLAIN else "6 trump:S AS", player=player) != "TH"
 
 
 def test_follow__takes_a_ten_cheaply_when_last() -> None:

@@ -86,7 +86,9 @@ def test_bash_block__runs(block: Block, tmp_path: Path) -> None:
         run([sys.executable, *words[1:]], tmp_path)
 
 
-@pytest.mark.parametrize("module", ["training.ppo", "training.evaluate", "training.tournament"])
+@pytest.mark.parametrize(
+    "module", ["training.ppo", "training.evaluate", "training.tournament", "training.regret"]
+)
 def test_readme__uses_flags_that_exist(module: str, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     lines = [

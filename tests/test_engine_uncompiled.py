@@ -22,3 +22,25 @@ for game in ("four_point", "schmier"):
 
 def test_engine__runs_uncompiled_with_the_same_results() -> None:
     assert_same_uncompiled(PLAYED)
+
+
+PLAYERS = """
+import sys
+import smear_env
+for name in ("greedy", "expert", "pimc-1", "ismcts-3", "clairvoyant"):
+    games = smear_env.SelfPlayVectorEnv(2, "mini", seed=2, episode="deal")
+    agent = smear_env.make_agent(name)
+    agent.reset(games.rules, -1, 0)
+    shown = games.reset()
+    for _ in range(8):
+        if name == "clairvoyant":
+            actions = agent.act_batch_seeing(shown.observation, shown.mask, games.state(relative=True))
+        else:
+            actions = agent.act_batch(shown.observation, shown.mask)
+        print(name, *actions)
+        shown = games.step(actions)
+"""
+
+
+def test_players_and_solver__run_uncompiled_with_the_same_results() -> None:
+    assert_same_uncompiled(PLAYERS)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import defaultdict
 from random import Random
 from typing import Any
@@ -179,11 +177,3 @@ def test_states_that_are_no_positions_of_play__are_refused() -> None:
     _, engine = position(options("schmier"), Random(11), left=30)
     with pytest.raises(ValueError, match="more than 4 cards"):
         max_n(engine.copy_states(), engine.rules)
-
-
-def test_solver__is_not_imported_with_the_package() -> None:
-    code = (
-        "import sys, smear_env; print([name for name in sys.modules if name.startswith('smear_env.solver')])"
-    )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout.strip() == "[]"

@@ -223,7 +223,7 @@ class EvaluateOptions:
     limit_seconds: float = 10.0
     """How long an outsider may think about one action."""
     variates: Path | None = None
-    """Files of control variates, without their endings, as `benchmarks/variates/four_point`."""
+    """Control variates: a shipped name, as `four_point`, or the path of their files without endings."""
     critic: Path | None = None
     """Folder of a checkpoint whose critic judges sampled choices, as a further control variate."""
     processes: int = 0

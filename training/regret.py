@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from smear_env import (
+    PHASE_NAMES,
     Rules,
     SelfPlayVectorEnv,
     VectorStep,
@@ -41,7 +42,7 @@ from training.variates.luck import replay
 
 FORMAT = "smear-regret/1"
 RESAMPLES = 2000
-DISCARD, PLAY = 1, 4
+DISCARD, PLAY = PHASE_NAMES.index("discard"), PHASE_NAMES.index("play")
 """Flags of the observation's `phase`: discarding by the bidder, and play."""
 PARANOID_TRICKS = 4
 """With three teams the last so many tricks are solved unless asked otherwise; whole deals take seconds."""

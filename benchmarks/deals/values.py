@@ -25,6 +25,7 @@ import numpy as np
 import tyro
 
 from smear_env import (
+    PHASE_NAMES,
     Rules,
     SelfPlayVectorEnv,
     make_agent,
@@ -39,8 +40,8 @@ from training.files import source_hash, write_atomically
 
 CHUNK = 1000
 """Deals between two files of a run."""
-PLAYS = 4
-"""Flag of the observation's `phase`: cards are played."""
+BID, PLAY = PHASE_NAMES.index("bid"), PHASE_NAMES.index("play")
+"""Flags of the observation's `phase`."""
 COMMAND = "python -m benchmarks.deals.values"
 MEANINGS = {
     "expert": "bidder (-1 passed out), bid, double-dummy value for his team, expert in all seats to the first lead",
@@ -65,13 +66,13 @@ def first_leads(
     while True:
         seen = pieces(shown.observation, layout)
         phase = seen["phase"].argmax(axis=1)
-        waiting = np.flatnonzero((phase != PLAYS) & ~passed)
+        waiting = np.flatnonzero((phase != PLAY) & ~passed)
         if len(waiting) == 0:
             break
         actions = np.full(len(orders), -1)
         actions[waiting] = agent.act_batch(shown.observation[waiting], shown.mask[waiting])
         if bidder >= 0:
-            auction = (phase == 0) & ~passed
+            auction = (phase == BID) & ~passed
             actions[auction] = names.index("pass")
             actions[auction & (shown.seat == bidder)] = names.index(str(bid))
         shown = env.step_some(actions)

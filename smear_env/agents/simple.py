@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from smear_env._jit import announce_compilation, kernel
-from smear_env._typing import Float32Array, Int8Array, Int64Array, RecordArray
+from smear_env._typing import Float32Array, Int8Array, Int64Array, RecordArray, as_int
 from smear_env.agents.base import BaseAgent, refuse_empty
-from smear_env.agents.seen import Whole, first_flag, kernel_tables
+from smear_env.agents.seen import Whole, first_of, kernel_tables
+from smear_env.flags import address
 
 
 class RandomAgent(BaseAgent):
@@ -58,7 +59,7 @@ def _pass_or_lowest(t: RecordArray, at: RecordArray, row: Int8Array, mask: Int8A
     cards = np.int64(t.cards)
     if mask[cards] != 0:
         return cards
-    lowest_card = weakest_card(t, first_flag(row, at.trump, np.int64(t.suits)), mask)
+    lowest_card = weakest_card(t, first_of(address(row) + at.trump, as_int(t.suits)), mask)
     if lowest_card >= 0:
         return lowest_card
     first_trump = cards + 2 + np.int64(t.max_bid) - t.min_bid

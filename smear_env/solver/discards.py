@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smear_env._jit import inline_kernel, kernel
+from smear_env._jit import announce_part, inline_kernel, kernel
 from smear_env._typing import Int16Array, RecordArray, as_int
 from smear_env.cards import bit, count, drop_lowest, lowest
 from smear_env.engine.legal import legal_plays
@@ -17,7 +17,7 @@ from smear_env.engine.tables import compile_tables
 from smear_env.rules import Rules
 from smear_env.solver.position import new_work
 from smear_env.solver.root import NOT_LEGAL, value_above
-from smear_env.solver.solve import checked_states
+from smear_env.solver.solve import ANNOUNCED, checked_states
 
 _NONE = np.uint64(0)
 _ONE = np.uint64(1)
@@ -32,6 +32,7 @@ def solve_discards(states: RecordArray, rules: Rules) -> Int16Array:
     if rules.trump_named:
         raise ValueError("rules have trump_named=True; only discards before trump is known can be solved")
     checked = checked_states(states, rules, DISCARD).copy()
+    announce_part(*ANNOUNCED, solve_all_discards)
     values = np.empty((len(checked), len(rules.card_names)), np.int16)
     solve_all_discards(compile_tables(rules), checked, new_work().view(np.ndarray), values)
     return values

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smear_env._jit import inline_kernel, kernel
+from smear_env._jit import announce_part, inline_kernel, kernel
 from smear_env._typing import Int16Array, RecordArray, as_int
 from smear_env.cards import bit, drop_lowest, lowest
 from smear_env.engine.deal import mix
@@ -18,9 +18,9 @@ from smear_env.engine.legal import legal_plays
 from smear_env.engine.tables import GAME_TIE_BIDDER, GAME_TIE_NON_BIDDER, compile_tables
 from smear_env.rules import Rules
 from smear_env.solver.position import captures, new_work, set_position
-from smear_env.solver.root import allowed_numbers
+from smear_env.solver.root import allowed_numbers, leads_of
 from smear_env.solver.search import distinct, legal_cards, put_card
-from smear_env.solver.solve import checked_states
+from smear_env.solver.solve import ANNOUNCED, checked_states
 
 MAX_N_TRICKS = 4
 """Most cards a seat may hold."""
@@ -43,6 +43,7 @@ def max_n(states: RecordArray, rules: Rules) -> Int16Array:
             raise ValueError(
                 f"states[{index}]: seat {seat} holds more than {MAX_N_TRICKS} cards; max_n is for the last tricks"
             )
+    announce_part(*ANNOUNCED, max_n_all)
     deltas = np.empty((len(checked), rules.teams), np.int16)
     max_n_all(compile_tables(rules), checked, new_work().view(np.ndarray), deltas)
     return deltas
@@ -62,11 +63,11 @@ def max_n_state(t: RecordArray, s: RecordArray, work: RecordArray, out: Int16Arr
     legal = legal_plays(t, s)
     found = as_int(-1)
     for suit in range(t.suits):
-        if s.trump >= 0 and suit != s.trump:
+        cards = leads_of(t, s, legal, suit)
+        if cards == _NONE:
             continue
-        own = as_int(t.team_of[s.turn])
-        set_position(t, s, suit, own, w)
-        rest = allowed_numbers(w, legal if s.trump >= 0 else legal & t.suit_mask[suit, suit])
+        set_position(t, s, suit, as_int(t.team_of[s.turn]), w)
+        rest = allowed_numbers(w, cards)
         while rest != _NONE:
             card = lowest(rest)
             rest = drop_lowest(rest)

@@ -139,7 +139,7 @@ def set_thresholds(w: RecordArray, own: int, bidder: int) -> None:
             shape = mix(shape + np.uint64(least + 2 * NEVER))
     w.upper[at] = upper
     w.lower[at] = lower
-    w.shape[at] = mix(shape + _THRICE)
+    w.shapes[at] = mix(shape + _THRICE)
 
 
 @inline_kernel
@@ -161,12 +161,12 @@ def join_outcomes(w: RecordArray, own: int, bidder: int, left: int) -> None:
         third = other
     w.upper[at] = max(w.upper[mine], w.upper[third], w.upper[other])
     w.lower[at] = min(w.lower[mine], w.lower[third], w.lower[other])
-    if w.shape[mine] == w.shape[third] and w.shape[third] == w.shape[other]:
+    if w.shapes[mine] == w.shapes[third] and w.shapes[third] == w.shapes[other]:
         # Nothing hangs on this capture.
-        w.shape[at] = w.shape[mine]
+        w.shapes[at] = w.shapes[mine]
     else:
-        shape = w.shape[mine] + mix(w.shape[third] + _THRICE) + mix(mix(w.shape[other]) + _THRICE)
-        w.shape[at] = mix(shape)
+        shape = w.shapes[mine] + mix(w.shapes[third] + _THRICE) + mix(mix(w.shapes[other]) + _THRICE)
+        w.shapes[at] = mix(shape)
 
 
 @inline_kernel

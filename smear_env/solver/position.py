@@ -81,7 +81,7 @@ WORK_DTYPE = np.dtype(
         ("threshold", np.int16, (OUTCOMES, 3)),
         ("upper", np.int16, (BOUNDS,)),
         ("lower", np.int16, (BOUNDS,)),
-        ("shape", np.uint64, (BOUNDS,)),
+        ("shapes", np.uint64, (BOUNDS,)),
         # What the search keeps.
         ("salt", np.uint64),  # another for each position, so that nothing need be cleared
         ("table_bits", np.int64),

@@ -282,7 +282,7 @@ def position_key(
     gap: int,
 ) -> np.uint64:
     """Name of a position at a trick's beginning, with what the question can still hang on."""
-    key = w.salt + w.shape[place(own, bidder, captures(w, cards))] + np.uint64(seat) * _SEAT
+    key = w.salt + w.shapes[place(own, bidder, captures(w, cards))] + np.uint64(seat) * _SEAT
     if w.teams != 2:
         key += np.uint64(max(-left - 1, min(left + 1, gap)) + 512) * _GAP
     if w.exact:

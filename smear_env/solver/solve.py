@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from smear_env._jit import announce_compilation, kernel
+from smear_env._jit import announce_part, kernel
 from smear_env._typing import Int16Array, RecordArray
 from smear_env.engine.state import PHASE_NAMES, PLAY, STATE_DTYPE
 from smear_env.engine.tables import compile_tables
@@ -15,6 +15,8 @@ from smear_env.solver.position import new_work
 from smear_env.solver.root import solve_state, solve_state_cards
 
 MOST_TEAMS = 3
+ANNOUNCED = ("the solver", "about half a minute")
+"""What is said when its kernels are compiled."""
 
 
 def solve(states: RecordArray, rules: Rules) -> Int16Array:
@@ -24,6 +26,7 @@ def solve(states: RecordArray, rules: Rules) -> Int16Array:
     in points; with three teams all others play to lower it. Raises `ValueError` for other states, or more teams.
     """
     states = checked_states(states, rules)
+    announce_part(*ANNOUNCED, solve_all)
     values = np.empty(len(states), np.int16)
     solve_all(compile_tables(rules), states, new_work().view(np.ndarray), values)
     return values
@@ -32,6 +35,7 @@ def solve(states: RecordArray, rules: Rules) -> Int16Array:
 def solve_cards(states: RecordArray, rules: Rules) -> Int16Array:
     """Value of each card, [N, cards] int16, NOT_LEGAL where it may not be played; otherwise as `solve`."""
     states = checked_states(states, rules)
+    announce_part(*ANNOUNCED, solve_all_cards)
     values = np.empty((len(states), len(rules.card_names)), np.int16)
     solve_all_cards(compile_tables(rules), states, new_work().view(np.ndarray), values)
     return values
@@ -48,7 +52,6 @@ def checked_states(states: Any, rules: Rules, phase: int = PLAY) -> RecordArray:
         raise ValueError(
             f"states[{index}] is in phase {other!r}; give states in phase {PHASE_NAMES[phase]!r}"
         )
-    announce_compilation()
     return states.view(np.ndarray)
 
 

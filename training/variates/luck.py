@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from smear_env import Agent, PolicyAgent, Rules, SelfPlayVectorEnv, VectorStep
+from smear_env import Agent, PolicyAgent, Rules, SelfPlayVectorEnv, VectorStep, variates_folder
 from training.arrays import Float64Array, Int8Array, Int64Array
 from training.evaluation.deals import Deals
 from training.evaluation.figures import Comparison, interval
@@ -51,12 +51,14 @@ class Variates:
 
 
 def load_variates(stem: Path | None, rules: Rules, critic: Path | None = None) -> Variates:
-    """Control variates from the files of a value and the folder of a checkpoint, whose critic judges choices."""
+    """Control variates: a value by shipped name or its files' stem, and a checkpoint whose critic judges choices."""
     ahead = None
     if critic is not None:
         from training.variates.ahead import Lookahead  # it brings torch
 
         ahead = Lookahead(critic, rules)
+    if stem is not None and stem.name == str(stem) and not stem.with_suffix(".json").exists():
+        stem = variates_folder() / stem
     return Variates(None if stem is None else load_value(stem, rules), ahead)
 
 

@@ -1,4 +1,4 @@
-"""The agent: one kernel call decides a whole batch."""
+"""The agent: one kernel call decides a whole batch; and kernels that let it play a state on."""
 
 from __future__ import annotations
 
@@ -11,9 +11,15 @@ from smear_env.agents.expert.auction import choose_bid
 from smear_env.agents.expert.book import DEALER_HAND, FIRST_HAND, PLAIN, load_book
 from smear_env.agents.expert.hand import strongest_suit
 from smear_env.agents.expert.play import choose_card, choose_throw
-from smear_env.agents.expert.view import look
-from smear_env.agents.seen import Whole, kernel_tables
-from smear_env.engine.state import BID, DISCARD, EXCHANGE, NAME
+from smear_env.agents.seen import Whole, kernel_tables, look
+from smear_env.cards import count, lowest
+from smear_env.engine.legal import legal_sets
+from smear_env.engine.state import BID, DISCARD, EXCHANGE, NAME, OVER
+from smear_env.engine.step import step
+from smear_env.flags import address
+from smear_env.observation import write_mask, write_observation
+
+_NONE = np.uint64(0)
 
 
 class ExpertAgent(BaseAgent):
@@ -63,3 +69,46 @@ def expert_action(
     if v.phase == EXCHANGE or v.phase == DISCARD:
         return choose_throw(t, book, v, mask)
     return choose_card(t, at, row, book, v)
+
+
+@kernel
+def show(t: RecordArray, at: RecordArray, s: RecordArray, row: Int8Array, mask: Int8Array) -> Whole:
+    """Write what the seat to act sees and may do, or give the only legal action; -1 if there are several."""
+    cards, calls = legal_sets(t, s)
+    if count(cards) + count(calls) == 1:
+        return as_int(lowest(cards)) if calls == _NONE else as_int(t.cards) + lowest(calls)
+    write_observation(t, s, as_int(s.turn), at, address(row))
+    write_mask(t, cards, calls, len(mask), address(mask))
+    return as_int(-1)
+
+
+@kernel
+def expert_step(
+    t: RecordArray,
+    at: RecordArray,
+    s: RecordArray,
+    book: RecordArray,
+    style: Whole,
+    row: Int8Array,
+    mask: Int8Array,
+) -> None:
+    """Let `expert` act for the seat to act; `row` [d] and `mask` [n] are written over."""
+    action = show(t, at, s, row, mask)
+    if action < 0:
+        action = expert_action(t, at, row, mask, book, style)
+    step(t, s, action)
+
+
+@kernel
+def play_out(
+    t: RecordArray,
+    at: RecordArray,
+    s: RecordArray,
+    book: RecordArray,
+    style: Whole,
+    row: Int8Array,
+    mask: Int8Array,
+) -> None:
+    """Let `expert` finish the deal for all seats; the match must end with it."""
+    while s.phase != OVER:
+        expert_step(t, at, s, book, style, row, mask)

@@ -16,15 +16,14 @@ from smear_env.agents.expert.book import (
     MAX_MADE,
 )
 from smear_env.agents.expert.hand import cell_of, chance_of, promised, scored
-from smear_env.agents.expert.view import View
-from smear_env.agents.seen import Whole
+from smear_env.agents.seen import Seen, Whole
 
 STYLE_MARGIN = 0.5
 """Points that a bid of `cautious` must promise beyond a pass, and that one of `aggressive` may lack."""
 
 
 @inline_kernel
-def holder_of(t: RecordArray, v: View) -> Whole:
+def holder_of(t: RecordArray, v: Seen) -> Whole:
     """0 nobody has bid, 1 a partner holds the bid, 2 an opponent."""
     if v.bidder < 0:
         return as_int(0)
@@ -45,7 +44,7 @@ def grade_of(points: float) -> Whole:
 
 @kernel
 def choose_bid(
-    t: RecordArray, at: RecordArray, row: Int8Array, mask: Int8Array, b: RecordArray, v: View, style: Whole
+    t: RecordArray, at: RecordArray, row: Int8Array, mask: Int8Array, b: RecordArray, v: Seen, style: Whole
 ) -> Whole:
     """The call that is worth most, as an action id."""
     cards = as_int(t.cards)
@@ -108,7 +107,7 @@ def value_of_bid(
 
 
 @inline_kernel
-def value_of_pass(t: RecordArray, at: RecordArray, row: Int8Array, v: View, mean: float) -> float:
+def value_of_pass(t: RecordArray, at: RecordArray, row: Int8Array, v: Seen, mean: float) -> float:
     """What passing is worth whose points are `mean` on average.
 
     Near the end of a match the mean is split into the two ways in which such a deal goes: the opponents make their

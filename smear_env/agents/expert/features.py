@@ -13,8 +13,7 @@ import numpy as np
 from smear_env._jit import kernel
 from smear_env._typing import Float32Array, RecordArray, as_int
 from smear_env.agents.expert.book import CONTEXTS, FEATURES
-from smear_env.agents.expert.view import View, number
-from smear_env.agents.seen import Whole
+from smear_env.agents.seen import Seen, Whole
 from smear_env.cards import bit, count, drop_lowest, has, lowest
 
 _NONE = np.uint64(0)
@@ -74,7 +73,7 @@ class Table(NamedTuple):
 
 @kernel
 def lead_features(
-    t: RecordArray, b: RecordArray, v: View, a: Table, card: Whole, chance: float, out: Float32Array
+    t: RecordArray, b: RecordArray, v: Seen, a: Table, card: Whole, chance: float, out: Float32Array
 ) -> None:
     """Write the features of leading a card that wins the trick for our side with `chance`."""
     out[:] = 0
@@ -85,7 +84,7 @@ def lead_features(
     points = a.live * t.card_points[card] / 10.0
     ten = 1.0 if has(b.tens, card) else 0.0
     trumps = v.hand & t.suit_mask[a.trump, a.trump]
-    out_count = number(a.trumps_out)
+    out_count = count(a.trumps_out)
     out[0] = chance
     out[1] = chance * points
     out[2] = points
@@ -96,16 +95,16 @@ def lead_features(
     out[23] = a.critical * chance
     out[25] = top * a.lapse
     out[28] = chance * a.lapse
-    out[29] = 1.0 if number(above) == 1 else 0.0
+    out[29] = 1.0 if count(above) == 1 else 0.0
     if is_trump:
         out[5] = 1.0
         out[6] = top
         out[7] = top if out_count > 0 else 0.0
         out[8] = min(out_count, 8) / 8.0
-        out[9] = number(trumps) / 6.0
+        out[9] = count(trumps) / 6.0
         if b.scores[a.trump] & a.trumps_out != _NONE:
             out[10] = top
-        out[11] = (out_count - number(above)) / max(1.0, np.float64(out_count))
+        out[11] = (out_count - count(above)) / max(1.0, np.float64(out_count))
         if card == t.low_card[a.trump]:
             out[19] = 1.0
         out[20] = guards(b, v, a.trump, card)
@@ -119,13 +118,13 @@ def lead_features(
         out[12] = t.strength[a.trump, card] / 8.0
         out[13] = top
         out[14] = chance
-        if number(mine) == 1 and trumps != _NONE:
+        if count(mine) == 1 and trumps != _NONE:
             out[15] = 1.0
         out[16] = 1.0 if (a.partner_voids >> suit) & 1 else 0.0
         out[17] = 1.0 if (a.opponent_voids >> suit) & 1 else 0.0
-        out[21] = number(mine) / 6.0
+        out[21] = count(mine) / 6.0
         out[22] = 1.0 if hidden & b.tens != _NONE else 0.0
-        out[26] = min(number(hidden), 8) / 8.0
+        out[26] = min(count(hidden), 8) / 8.0
         if mine & b.tens != _NONE and ten == 0.0:
             out[27] = 1.0
 
@@ -134,7 +133,7 @@ def lead_features(
 def follow_features(
     t: RecordArray,
     b: RecordArray,
-    v: View,
+    v: Seen,
     a: Table,
     card: Whole,
     takes: bool,
@@ -161,7 +160,7 @@ def follow_features(
     out[18] = 1.0 if has(b.tens, card) else 0.0
     out[21] = a.critical * chance
     if suit == a.trump:
-        rank = (number(a.trumps_out) - number(above)) / max(1.0, np.float64(number(a.trumps_out)))
+        rank = (count(a.trumps_out) - count(above)) / max(1.0, np.float64(count(a.trumps_out)))
         follow_with_trump(t, b, v, a, card, takes, rank, top, out)
     else:
         rank = t.strength[a.trump, card] / 8.0
@@ -187,7 +186,7 @@ def follow_features(
 def follow_with_trump(
     t: RecordArray,
     b: RecordArray,
-    v: View,
+    v: Seen,
     a: Table,
     card: Whole,
     takes: bool,
@@ -215,26 +214,26 @@ def follow_with_trump(
 
 @kernel
 def follow_with_side_card(
-    t: RecordArray, b: RecordArray, v: View, a: Table, card: Whole, rank: float, top: float, out: Float32Array
+    t: RecordArray, b: RecordArray, v: Seen, a: Table, card: Whole, rank: float, top: float, out: Float32Array
 ) -> None:
     """Write what concerns a side card: `rank` is its place in its suit, `top` 1 if no higher one is out."""
     suit = as_int(t.suit_of[a.trump, card])
     mine = v.hand & t.suit_mask[a.trump, suit]
     out[11] = rank
     out[12] = top
-    if number(mine) == 1 and v.hand & t.suit_mask[a.trump, a.trump] != _NONE:
+    if count(mine) == 1 and v.hand & t.suit_mask[a.trump, a.trump] != _NONE:
         out[16] = 1.0
     rest = mine & ~bit(card)
-    if number(rest) == 1 and rest & b.tens != _NONE:
+    if count(rest) == 1 and rest & b.tens != _NONE:
         out[17] = 1.0
-    out[23] = number(mine) / 6.0
+    out[23] = count(mine) / 6.0
     if suit != a.led:
         out[22] = 1.0
         out[27] = top
 
 
 @kernel
-def guards(b: RecordArray, v: View, trump: Whole, card: Whole) -> float:
+def guards(b: RecordArray, v: Seen, trump: Whole, card: Whole) -> float:
     """1 for a trump that stands before an unsure scoring card of the same hand."""
     scoring = v.hand & b.scores[trump] & ~bit(card)
     if scoring == _NONE or has(b.scores[trump], card):
@@ -254,7 +253,7 @@ def unsure(b: RecordArray, cards: np.uint64, unseen: np.uint64, trump: Whole) ->
 
 @kernel
 def throw_features(
-    t: RecordArray, b: RecordArray, v: View, trump: Whole, card: Whole, out: Float32Array
+    t: RecordArray, b: RecordArray, v: Seen, trump: Whole, card: Whole, out: Float32Array
 ) -> None:
     """Write the features of throwing a card away, in the exchange or down to the hand size."""
     out[:] = 0
@@ -280,14 +279,14 @@ def throw_features(
     top = 1.0 if above == _NONE else 0.0
     out[3] = top
     out[4] = t.strength[trump, card] / 8.0
-    out[5] = 1.0 if number(mine) == 1 else 0.0
-    out[6] = number(mine) / 6.0
+    out[5] = 1.0 if count(mine) == 1 else 0.0
+    out[6] = count(mine) / 6.0
     if ten:
         out[7] = 1.0 if held_above != _NONE and above == _NONE else 0.0
         out[15] = trumps / 6.0
-        out[18] = 1.0 if number(mine) == 1 else 0.0
+        out[18] = 1.0 if count(mine) == 1 else 0.0
     elif mine & b.tens != _NONE:
         out[19] = top
-    out[8] = 1.0 if number(above) == 1 else 0.0
+    out[8] = 1.0 if count(above) == 1 else 0.0
     out[16] = out[1] * trumps / 6.0
     out[17] = top * trumps / 6.0

@@ -17,9 +17,8 @@ from smear_env.agents.expert.book import (
 )
 from smear_env.agents.expert.features import Table, follow_features, lead_features, throw_features
 from smear_env.agents.expert.hand import chosen_trump
-from smear_env.agents.expert.view import View, first_of, number, points_of
-from smear_env.agents.seen import Whole, is_void, none_of
-from smear_env.cards import drop_lowest, has, lowest
+from smear_env.agents.seen import Seen, Whole, first_of, is_void, none_of
+from smear_env.cards import count, drop_lowest, has, lowest
 from smear_env.engine.state import DISCARD
 from smear_env.flags import address
 
@@ -36,7 +35,7 @@ BIDDER_LENGTH = 1.5
 
 
 @kernel
-def choose_card(t: RecordArray, at: RecordArray, row: Int8Array, b: RecordArray, v: View) -> Whole:
+def choose_card(t: RecordArray, at: RecordArray, row: Int8Array, b: RecordArray, v: Seen) -> Whole:
     """The legal card of the highest worth."""
     out = np.empty(FEATURES, np.float32)
     trump, legal = trump_to_play(t, b, v)
@@ -66,7 +65,7 @@ def weighed(b: RecordArray, context: Whole, out: Float32Array) -> float:
 
 
 @inline_kernel
-def trump_to_play(t: RecordArray, b: RecordArray, v: View) -> tuple[Whole, np.uint64]:
+def trump_to_play(t: RecordArray, b: RecordArray, v: Seen) -> tuple[Whole, np.uint64]:
     """Trump, and the legal cards; before the first lead of an unnamed trump, the suit to be shown and its cards."""
     if v.trump >= 0:
         return v.trump, v.legal
@@ -75,7 +74,7 @@ def trump_to_play(t: RecordArray, b: RecordArray, v: View) -> tuple[Whole, np.ui
 
 
 @inline_kernel
-def context_of(t: RecordArray, v: View, a: Table) -> Whole:
+def context_of(t: RecordArray, v: Seen, a: Table) -> Whole:
     """The role in which a card is played: leading, following, or last, as bidder, partner or defender."""
     side = as_int(0)
     if v.bidder > 0:
@@ -91,7 +90,7 @@ def card_features(
     at: RecordArray,
     row: Int8Array,
     b: RecordArray,
-    v: View,
+    v: Seen,
     a: Table,
     card: Whole,
     stays: float,
@@ -121,7 +120,7 @@ def beats(t: RecordArray, a: Table, card: Whole) -> bool:
 
 
 @kernel
-def table_of(t: RecordArray, at: RecordArray, row: Int8Array, b: RecordArray, v: View, trump: Whole) -> Table:
+def table_of(t: RecordArray, at: RecordArray, row: Int8Array, b: RecordArray, v: Seen, trump: Whole) -> Table:
     """The table as the seat to act sees it."""
     players = as_int(t.players)
     cards = as_int(t.cards)
@@ -176,7 +175,7 @@ def table_of(t: RecordArray, at: RecordArray, row: Int8Array, b: RecordArray, v:
 
 @kernel
 def stakes(
-    t: RecordArray, at: RecordArray, row: Int8Array, v: View, trump: Whole, on_table: float
+    t: RecordArray, at: RecordArray, row: Int8Array, v: Seen, trump: Whole, on_table: float
 ) -> tuple[float, float]:
     """How open Game is (0 decided, 1 level), and whether every open point decides the bid (1 or 0)."""
     own = np.float64(row[at.card_points]) + points_of(t, v.thrown)
@@ -219,7 +218,7 @@ def winning_chance(
     at: RecordArray,
     row: Int8Array,
     b: RecordArray,
-    v: View,
+    v: Seen,
     a: Table,
     led: Whole,
     winner: Whole,
@@ -245,14 +244,14 @@ def beating_chance(
     at: RecordArray,
     row: Int8Array,
     b: RecordArray,
-    v: View,
+    v: Seen,
     a: Table,
     led: Whole,
     top: Whole,
     seat: Whole,
 ) -> float:
     """How likely a waiting seat beats `top`: with a higher card of the suit led, or by trumping."""
-    hidden = np.float64(max(1, number(v.unseen)))
+    hidden = np.float64(max(1, count(v.unseen)))
     share = min(1.0, (np.float64(t.hand_size) - v.tricks_done) / hidden)
     # Where the dealer takes the stock no trump lies among the discards: those unseen are all in the other hands.
     trump_share = 1.0 / (t.players - 1) if t.dealer_takes_stock else share
@@ -264,23 +263,23 @@ def beating_chance(
         rivals = a.trumps_out
         if trump_on_top:
             rivals &= b.stronger[a.trump, top]
-        ruffs = 1.0 - none_of(trump_share, number(rivals))
+        ruffs = 1.0 - none_of(trump_share, count(rivals))
     if led == a.trump:
         return ruffs
     follows = 0.0
     void = 1.0
     if not is_void(t, at, row, seat, led):
         suit = v.unseen & t.suit_mask[a.trump, led]
-        void = none_of(share, number(suit))
+        void = none_of(share, count(suit))
         if not trump_on_top:
-            follows = 1.0 - none_of(share, number(suit & b.stronger[a.trump, top]))
+            follows = 1.0 - none_of(share, count(suit & b.stronger[a.trump, top]))
     if not t.may_trump:
         ruffs *= void
     return 1.0 - (1.0 - follows) * (1.0 - RUFF_CHANCE * ruffs)
 
 
 @kernel
-def choose_throw(t: RecordArray, b: RecordArray, v: View, mask: Int8Array) -> Whole:
+def choose_throw(t: RecordArray, b: RecordArray, v: Seen, mask: Int8Array) -> Whole:
     """The card to throw in the exchange or down to the hand size, or pass, as an action id."""
     out = np.empty(FEATURES, np.float32)
     trump, context, legal = throw_context(t, b, v)
@@ -300,7 +299,7 @@ def choose_throw(t: RecordArray, b: RecordArray, v: View, mask: Int8Array) -> Wh
 
 
 @inline_kernel
-def throw_context(t: RecordArray, b: RecordArray, v: View) -> tuple[Whole, Whole, np.uint64]:
+def throw_context(t: RecordArray, b: RecordArray, v: Seen) -> tuple[Whole, Whole, np.uint64]:
     """Trump, the role in which cards are thrown, and which may be: none of the suit that shall be trump."""
     context = as_int(EXCHANGES)
     if v.phase == DISCARD:
@@ -311,3 +310,13 @@ def throw_context(t: RecordArray, b: RecordArray, v: View) -> tuple[Whole, Whole
     trump = chosen_trump(t, b, hand, hand, v.bid)
     others = v.legal & ~t.suit_mask[trump, trump]
     return trump, context, others if others != _NONE else v.legal
+
+
+@inline_kernel
+def points_of(t: RecordArray, cards: np.uint64) -> Whole:
+    """Card points of a set of cards."""
+    total = as_int(0)
+    while cards != _NONE:
+        total += t.card_points[lowest(cards)]
+        cards = drop_lowest(cards)
+    return total

@@ -11,22 +11,18 @@ import numpy as np
 
 from smear_env._jit import kernel
 from smear_env._typing import Float32Array, Float64Array, Int8Array, Int64Array, RecordArray, as_int
-from smear_env.agents.expert.agent import expert_action
+from smear_env.agents.expert.agent import expert_action, expert_step, play_out, show
 from smear_env.agents.expert.auction import grade_of, holder_of, level_of
 from smear_env.agents.expert.book import DEALER_HAND, FIRST_HAND, PLAIN, SEEN_STOCK
 from smear_env.agents.expert.features import throw_features
 from smear_env.agents.expert.hand import strongest_suit
 from smear_env.agents.expert.play import card_features, context_of, table_of, throw_context, trump_to_play
-from smear_env.agents.expert.view import look
 from smear_env.agents.greedy.agent import decide
-from smear_env.agents.seen import Whole
+from smear_env.agents.seen import Whole, look
 from smear_env.cards import count, drop_lowest, lowest
 from smear_env.engine.deal import draw_below, start_match, stream
-from smear_env.engine.legal import legal_sets
 from smear_env.engine.state import BID, NAME, OVER, PLAY, SCORED, new_states
 from smear_env.engine.step import step
-from smear_env.flags import address
-from smear_env.observation import write_mask, write_observation
 
 _NONE = np.uint64(0)
 CHANCE = 1_000_003
@@ -70,28 +66,6 @@ def new_bench(row: int, mask: int) -> Bench:
     plain = np.array(states.view(np.ndarray))
     raw = plain.view(np.uint8).reshape(2, -1)
     return Bench(plain, raw, np.zeros((1, row), np.int8), np.zeros((1, mask), np.int8))
-
-
-@kernel
-def show(t: RecordArray, s: RecordArray, at: RecordArray, bench: Bench) -> Whole:
-    """Write what the seat to act sees and may do; the only legal action, or -1 if there are several."""
-    cards, calls = legal_sets(t, s)
-    if count(cards) + count(calls) == 1:
-        return as_int(lowest(cards)) if calls == _NONE else as_int(t.cards) + as_int(lowest(calls))
-    write_observation(t, s, as_int(s.turn), at, address(bench.row))
-    write_mask(t, cards, calls, bench.mask.shape[1], address(bench.mask))
-    return as_int(-1)
-
-
-@kernel
-def play_out(t: RecordArray, at: RecordArray, book: RecordArray, bench: Bench, slot: int) -> None:
-    """Play the deal in a slot of the bench to its end."""
-    s = bench.states[slot]
-    while s.phase != OVER:
-        action = show(t, s, at, bench)
-        if action < 0:
-            action = expert_action(t, at, bench.row[0], bench.mask[0], book, PLAIN)
-        step(t, s, action)
 
 
 @kernel
@@ -143,7 +117,7 @@ def gather(
         start_deal(t, s, seed, game)
         generator = stream(seed, game, CHANCE)
         while s.phase != OVER:
-            action = show(t, s, at, bench)
+            action = show(t, at, s, bench.row[0], bench.mask[0])
             if action < 0:
                 generator, kept = draw_below(generator, 1000)
                 generator, wild = draw_below(generator, 1000)
@@ -226,7 +200,7 @@ def value_of(
     """What an action leads to when all go on as expert."""
     bench.raw[1, :] = bench.raw[0, :]
     step(t, bench.states[1], action)
-    play_out(t, at, b, bench, 1)
+    play_out(t, at, bench.states[1], b, PLAIN, bench.row[0], bench.mask[0])
     return outcome(t, bench.states[1], team)
 
 
@@ -260,7 +234,7 @@ def play_calls(
             s = bench.states[1]
             step(t, s, as_int(action))
             calls.stock[called] = seen_stock(t, at, b, bench)
-            play_out(t, at, b, bench, 1)
+            play_out(t, at, s, b, PLAIN, bench.row[0], bench.mask[0])
             calls.value[called] = outcome(t, s, team)
             own = as_int(-1)
             if s.ended == SCORED and s.last_bidder == seat:
@@ -282,10 +256,7 @@ def seen_stock(t: RecordArray, at: RecordArray, b: RecordArray, bench: Bench) ->
     """Play the copy on until the bidder sees the stock; the cell of his best suit then, -1 if he never does."""
     s = bench.states[1]
     while s.phase == BID:
-        action = show(t, s, at, bench)
-        if action < 0:
-            action = expert_action(t, at, bench.row[0], bench.mask[0], b, PLAIN)
-        step(t, s, action)
+        expert_step(t, at, s, b, PLAIN, bench.row[0], bench.mask[0])
     if s.phase == OVER or t.trump_named:
         return as_int(-1)
     hand = s.hand[s.bidder]
@@ -312,7 +283,7 @@ def duel(
         for side in range(t.teams):
             start_deal(t, s, seed, game)
             while s.phase != OVER:
-                action = show(t, s, at, bench)
+                action = show(t, at, s, bench.row[0], bench.mask[0])
                 if action < 0:
                     player = 0 if t.team_of[s.turn] == side else 1
                     if styles[player] == GREEDY:

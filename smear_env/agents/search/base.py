@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from smear_env._jit import announce_compilation
+from smear_env._jit import announce_part
 from smear_env._typing import Int8Array, Int64Array, RecordArray
 from smear_env.agents.base import BaseAgent, refuse_empty
 from smear_env.agents.expert import PLAIN, expert_action, load_book
+from smear_env.agents.search.worlds import ANNOUNCED
 from smear_env.agents.seen import kernel_tables
 from smear_env.engine.state import new_states
 from smear_env.layout import observation_layout, vector_size
@@ -36,6 +37,9 @@ class SearchAgent(BaseAgent):
     those of `act`.
     """
 
+    kernels: ClassVar[tuple[Any, ...]] = ()
+    """Those that it calls and that take long to compile."""
+
     def __init__(self) -> None:
         super().__init__()
         self._key = b""
@@ -49,7 +53,7 @@ class SearchAgent(BaseAgent):
         """Legal actions [B] int64; see `Agent`."""
         seen, legal = self.checked(observations, masks)
         refuse_empty(legal)
-        announce_compilation()
+        announce_part(*ANNOUNCED, *self.kernels)
         pairs = zip(seen, legal, strict=True)
         return np.array([self._act_once(row, mask) for row, mask in pairs], np.int64)
 

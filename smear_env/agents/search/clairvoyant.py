@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from smear_env._jit import announce_compilation
+from smear_env._jit import announce_part
 from smear_env._typing import Int8Array, Int64Array
 from smear_env.agents.base import refuse_empty
 from smear_env.agents.expert import PLAIN
 from smear_env.agents.search.base import SearchAgent, workspace
 from smear_env.agents.search.playout import values_before_play, values_by_play, values_by_solver
 from smear_env.agents.search.reveal import reveal
-from smear_env.agents.search.worlds import most_actions
+from smear_env.agents.search.worlds import ANNOUNCED, most_actions
 from smear_env.cards import count
 from smear_env.engine.state import DISCARD, PLAY, new_states
 from smear_env.layout import offsets, state_layout, vector_size
@@ -32,6 +32,7 @@ class ClairvoyantAgent(SearchAgent):
     """Plays knowing all cards; it must be shown the states."""
 
     clairvoyant = True
+    kernels = (reveal, values_before_play, values_by_play, values_by_solver)
 
     def act_batch(self, observations: Int8Array, masks: Int8Array) -> Int64Array:  # noqa: ARG002 see `Agent`
         """Refused with RuntimeError: a clairvoyant agent acts on states."""
@@ -51,7 +52,7 @@ class ClairvoyantAgent(SearchAgent):
             raise ValueError(
                 f"states of shape {full.shape}, expected [{len(seen)}, {expected}] for {self.rules.name}"
             )
-        announce_compilation()
+        announce_part(*ANNOUNCED, *self.kernels)
         rows = zip(seen, legal, full, strict=True)
         return np.array([self._act_seeing(row, mask, whole) for row, mask, whole in rows], np.int64)
 

@@ -8,7 +8,7 @@ from smear_env._typing import Int8Array
 from smear_env.agents.expert import PLAIN
 from smear_env.agents.search.base import SearchAgent
 from smear_env.agents.search.tree import grow, new_tree
-from smear_env.agents.search.worlds import sample_worlds
+from smear_env.agents.search.worlds import fill_worlds, sample_worlds
 
 EXPLORATION = 2.0
 """Points by which UCB1 explores, for each other team."""
@@ -16,6 +16,8 @@ EXPLORATION = 2.0
 
 class IsmctsAgent(SearchAgent):
     """Grows a tree of `iterations` iterations at every decision and takes the action visited most."""
+
+    kernels = (fill_worlds, grow)
 
     def __init__(self, iterations: int, *, exploration: float = EXPLORATION) -> None:
         super().__init__()

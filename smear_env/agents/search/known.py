@@ -19,10 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 from smear_env._jit import kernel
-from smear_env._typing import Int8Array, Int64Array, RecordArray, UInt64Array
-from smear_env.agents.seen import Whole, first_flag, flag_set
+from smear_env._typing import Int8Array, Int64Array, RecordArray, UInt64Array, as_int
+from smear_env.agents.seen import Whole, first_of, flags_at
 from smear_env.cards import count, drop_lowest, has, lowest
 from smear_env.engine.state import EXCHANGE, SEATS
+from smear_env.flags import address
 from smear_env.rules import MAX_SUITS, MAX_TRICKS
 
 _NONE = np.uint64(0)
@@ -58,18 +59,19 @@ class Known(NamedTuple):
 @kernel
 def read_known(t: RecordArray, at: RecordArray, row: Int8Array) -> Known:
     """Read one observation, [d] int8, of the seat to act."""
-    cards, players = np.int64(t.cards), np.int64(t.players)
-    trump = first_flag(row, at.trump, np.int64(t.suits))
-    phase = first_flag(row, at.phase, 6)
-    dealer, bidder = first_flag(row, at.dealer, players), first_flag(row, at.bidder, players)
-    unseen = flag_set(row, at.unseen, cards)
-    taken = flag_set(row, at.taken, cards)
+    cards, players = as_int(t.cards), as_int(t.players)
+    start = address(row)
+    trump = first_of(start + at.trump, as_int(t.suits))
+    phase = first_of(start + at.phase, 6)
+    dealer, bidder = first_of(start + at.dealer, players), first_of(start + at.bidder, players)
+    unseen = flags_at(start + at.unseen, cards)
+    taken = flags_at(start + at.taken, cards)
     said, shown, card_at = read_said(t, at, row), read_shown(t, at, row), read_cards_at(t, at, row)
     draws, throws = np.zeros(SEATS, np.int64), np.zeros(SEATS, np.int64)
     thrown = np.zeros(cards, np.int64)
     for seat in range(players):
         draws[seat] = throws[seat] = row[at.exchanged + seat]
-    shown[0] |= flag_set(row, at.hand, cards)
+    shown[0] |= flags_at(start + at.hand, cards)
     draws[0] = count(taken)
     throws[0] = 0
     for card in range(cards):
@@ -78,7 +80,7 @@ def read_known(t: RecordArray, at: RecordArray, row: Int8Array) -> Known:
             throws[0] += 1
     size, allowed = np.zeros(PILES, np.int64), np.zeros(PILES, np.int64)
     hands(t, at, row, trump, bidder, shown, card_at, size, allowed)
-    discarder = np.int64(-1)
+    discarder = as_int(-1)
     everything = (1 << CLASSES) - 1
     trumps = trump_classes(trump)
     size[STOCK] = cards - players * t.hand_size - draws[0]
@@ -89,7 +91,7 @@ def read_known(t: RecordArray, at: RecordArray, row: Int8Array) -> Known:
         size[STOCK] -= draws[seat]
         to_hand_size = seat == dealer if t.trump_named else seat == bidder
         if to_hand_size and throws[seat] > 0:
-            discarder = np.int64(THROWN + seat)
+            discarder = as_int(THROWN + seat)
     spare_trumps = False
     if discarder >= 0:
         kept = shown[discarder - THROWN] & ~t.suit_mask[trump, trump]
@@ -118,9 +120,9 @@ def read_known(t: RecordArray, at: RecordArray, row: Int8Array) -> Known:
 def read_said(t: RecordArray, at: RecordArray, row: Int8Array) -> Int64Array:
     """What each seat said, [SEATS]: 0 pass, then the bids rising; -1 nothing yet."""
     said = np.full(SEATS, -1, np.int64)
-    calls = np.int64(t.max_bid) - t.min_bid + 2
+    calls = as_int(t.max_bid) - t.min_bid + 2
     for seat in range(t.players):
-        said[seat] = first_flag(row, at.bids + seat * calls, calls)
+        said[seat] = first_of(address(row) + at.bids + seat * calls, calls)
     return said
 
 
@@ -128,10 +130,10 @@ def read_said(t: RecordArray, at: RecordArray, row: Int8Array) -> Int64Array:
 def read_shown(t: RecordArray, at: RecordArray, row: Int8Array) -> UInt64Array:
     """The cards each seat has played, those on the table included, [SEATS]."""
     shown = np.zeros(SEATS, np.uint64)
-    cards = np.int64(t.cards)
+    cards = as_int(t.cards)
     for seat in range(t.players):
-        shown[seat] = flag_set(row, at.played + seat * cards, cards)
-        shown[seat] |= flag_set(row, at.trick + seat * cards, cards)
+        shown[seat] = flags_at(address(row) + at.played + seat * cards, cards)
+        shown[seat] |= flags_at(address(row) + at.trick + seat * cards, cards)
     return shown
 
 
@@ -161,14 +163,14 @@ def hands(
     allowed: Int64Array,
 ) -> None:
     """Write size and allowed classes of the other seats' hands."""
-    suits = np.int64(t.suits)
+    suits = as_int(t.suits)
     for seat in range(1, t.players):
         size[seat] = t.hand_size - count(shown[seat])
         allowed[seat] = (1 << CLASSES) - 1
         if trump >= 0:
             for suit in range(suits):
                 if row[at.voids + seat * suits + suit] != 0:
-                    allowed[seat] &= ~(trump_classes(trump) if suit == trump else np.int64(1 << suit))
+                    allowed[seat] &= ~(trump_classes(trump) if suit == trump else as_int(1 << suit))
         if t.lead_trump_first and seat == bidder and card_at[seat, 1] >= 0:
             if t.suit_of[trump, card_at[seat, 1]] != trump:
                 allowed[seat] &= ~trump_classes(trump)
@@ -178,18 +180,18 @@ def hands(
 def trump_classes(trump: Whole) -> Whole:
     """The two classes of trumps, those that may be discarded and those that may not, as bits."""
     if trump < 0:
-        return np.int64(0)
-    return np.int64(1 << trump | 1 << MAX_SUITS)
+        return as_int(0)
+    return as_int(1 << trump | 1 << MAX_SUITS)
 
 
 @kernel
 def class_of(t: RecordArray, trump: Whole, card: Whole) -> Whole:
     """The class of a card: its suit under trump, a protected trump MAX_SUITS; all one class until trump is known."""
     if trump < 0:
-        return np.int64(0)
+        return as_int(0)
     if has(t.protected[trump], card):
-        return np.int64(MAX_SUITS)
-    return np.int64(t.suit_of[trump, card])
+        return as_int(MAX_SUITS)
+    return as_int(t.suit_of[trump, card])
 
 
 @kernel

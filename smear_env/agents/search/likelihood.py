@@ -12,8 +12,7 @@ import numpy as np
 from smear_env._jit import kernel
 from smear_env._typing import Float64Array, Int8Array, Int64Array, RecordArray
 from smear_env.agents.base import Agent
-from smear_env.agents.expert import PLAIN, ExpertAgent, expert_action, load_book
-from smear_env.agents.search.playout import expert_step
+from smear_env.agents.expert import PLAIN, ExpertAgent, expert_action, expert_step, load_book
 from smear_env.agents.search.worlds import NO_ACTION, Worlds
 from smear_env.agents.seen import Whole, kernel_tables
 from smear_env.cards import count

@@ -17,7 +17,7 @@ from smear_env.agents.search.base import SearchAgent, workspace
 from smear_env.agents.search.choice import choose
 from smear_env.agents.search.likelihood import likelihoods, resample
 from smear_env.agents.search.playout import values_by_play, values_by_solver
-from smear_env.agents.search.worlds import sample_worlds
+from smear_env.agents.search.worlds import fill_worlds, sample_worlds
 from smear_env.engine.state import PLAY
 from smear_env.layout import observation_layout
 from smear_env.rules import Rules
@@ -42,6 +42,8 @@ class PimcAgent(SearchAgent):
         weights: a policy by whose likelihood of the others' bids and cards worlds are weighed; None, all alike.
         doubt: standard errors by which a card must be better than `expert`'s; see `choice.choose`.
     """
+
+    kernels = (fill_worlds, values_by_play, values_by_solver)
 
     def __init__(self, worlds: int, *, weights: Agent | None = None, doubt: float = DOUBT) -> None:
         super().__init__()

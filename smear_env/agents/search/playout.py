@@ -10,54 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from smear_env._jit import kernel
-from smear_env._typing import Float32Array, Int8Array, RecordArray, as_int
-from smear_env.agents.expert import expert_action
+from smear_env._typing import Float32Array, Int8Array, RecordArray
+from smear_env.agents.expert import expert_step, play_out
 from smear_env.agents.seen import Whole
-from smear_env.cards import count, lowest
-from smear_env.engine.legal import legal_sets
 from smear_env.engine.state import DISCARD, OVER, PLAY, SCORED
 from smear_env.engine.step import step
-from smear_env.flags import address
-from smear_env.observation import write_mask, write_observation
 from smear_env.solver import solve_state, solve_state_cards, solve_state_discards
-
-_NONE = np.uint64(0)
-
-
-@kernel
-def expert_step(
-    t: RecordArray,
-    at: RecordArray,
-    s: RecordArray,
-    book: RecordArray,
-    style: Whole,
-    row: Int8Array,
-    mask: Int8Array,
-) -> None:
-    """Let `expert` act for the seat to act; `row` [d] and `mask` [n] are written over."""
-    cards, calls = legal_sets(t, s)
-    if count(cards) + count(calls) == 1:
-        action = as_int(lowest(cards)) if calls == _NONE else as_int(t.cards) + lowest(calls)
-    else:
-        write_observation(t, s, s.turn, at, address(row))
-        write_mask(t, cards, calls, len(mask), address(mask))
-        action = as_int(expert_action(t, at, row, mask, book, style))
-    step(t, s, action)
-
-
-@kernel
-def play_out(
-    t: RecordArray,
-    at: RecordArray,
-    s: RecordArray,
-    book: RecordArray,
-    style: Whole,
-    row: Int8Array,
-    mask: Int8Array,
-) -> None:
-    """Let `expert` finish the deal for all seats; the match must end with it."""
-    while s.phase != OVER:
-        expert_step(t, at, s, book, style, row, mask)
 
 
 @kernel

@@ -19,11 +19,12 @@ from smear_env.agents.search.known import (
     read_shown,
 )
 from smear_env.agents.search.worlds import replay, set_match
-from smear_env.agents.seen import first_flag, flag_set
+from smear_env.agents.seen import first_of, flags_at
 from smear_env.cards import count, drop_lowest, has, lowest
 from smear_env.engine.deal import set_cards
 from smear_env.engine.seats import seat_after
 from smear_env.engine.state import SEATS
+from smear_env.flags import address
 
 _NONE = np.uint64(0)
 
@@ -34,7 +35,8 @@ def reveal(
 ) -> None:
     """Write the state of one vector [s], seat 0 to act, into states[0], and the deal's actions into `actions` [A]."""
     t, at, s = tables[0], full[0], states[0]
-    cards, players = np.int64(t.cards), np.int64(t.players)
+    cards, players = as_int(t.cards), as_int(t.players)
+    start = address(row)
     shown = read_shown(t, at, row)
     throws, draws = np.zeros(SEATS, np.int64), np.zeros(SEATS, np.int64)
     size, allowed = np.zeros(PILES, np.int64), np.zeros(PILES, np.int64)
@@ -42,9 +44,9 @@ def reveal(
     order = np.empty(cards, np.int8)
     place = 0
     for seat in range(players):
-        shown[seat] |= flag_set(row, at.hand + seat * cards, cards)
-        discarded = flag_set(row, at.discarded + seat * cards, cards)
-        taken = flag_set(row, at.taken + seat * cards, cards)
+        shown[seat] |= flags_at(start + at.hand + seat * cards, cards)
+        discarded = flags_at(start + at.discarded + seat * cards, cards)
+        taken = flags_at(start + at.taken + seat * cards, cards)
         throws[seat], draws[seat] = count(discarded), count(taken)
         dealt = (shown[seat] | discarded) & ~taken
         while dealt != _NONE:
@@ -54,10 +56,10 @@ def reveal(
         for card in range(cards):
             if has(discarded, card):
                 piles[THROWN + seat, row[at.discard_order + card] - 1] = card
-    dealer = first_flag(row, at.dealer, players)
+    dealer = first_of(start + at.dealer, players)
     for turn in range(1, players + 1):
         seat = seat_after(t, dealer, as_int(turn % players))
-        taken = flag_set(row, at.taken + seat * cards, cards)
+        taken = flags_at(start + at.taken + seat * cards, cards)
         while taken != _NONE:
             order[place] = lowest(taken)
             taken = drop_lowest(taken)
@@ -67,10 +69,10 @@ def reveal(
             order[place + row[at.stock + card] - 1] = card
     known = Known(
         _NONE,
-        first_flag(row, at.phase, 6),
-        first_flag(row, at.trump, np.int64(t.suits)),
+        first_of(start + at.phase, 6),
+        first_of(start + at.trump, as_int(t.suits)),
         dealer,
-        first_flag(row, at.bidder, players),
+        first_of(start + at.bidder, players),
         read_said(t, at, row),
         shown,
         _NONE,
@@ -80,7 +82,7 @@ def reveal(
         read_cards_at(t, at, row),
         size,
         allowed,
-        np.int64(-1),
+        as_int(-1),
         False,
     )
     set_match(t, at, row, known, s)

@@ -13,7 +13,8 @@ import numpy as np
 
 from smear_env._jit import kernel
 from smear_env._typing import Float64Array, Int8Array, Int64Array, RecordArray, as_int
-from smear_env.agents.search.playout import deal_value, play_out
+from smear_env.agents.expert import play_out
+from smear_env.agents.search.playout import deal_value
 from smear_env.agents.seen import Whole
 from smear_env.cards import bit, count, drop_lowest, lowest
 from smear_env.engine.deal import draw_below, stream

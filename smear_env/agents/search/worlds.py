@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from smear_env._jit import announce_compilation, kernel
+from smear_env._jit import announce_part, kernel
 from smear_env._typing import Int8Array, Int64Array, RecordArray, as_int
 from smear_env.agents.search.known import (
     CLASSES,
@@ -43,6 +43,8 @@ from smear_env.rules import MAX_SUITS, Rules
 _NONE = np.uint64(0)
 _MAX_DEALS = 100
 
+ANNOUNCED = ("the players that search", "about a minute")
+"""What is said when kernels of searching are compiled."""
 NO_ACTION = -1
 """After the last action of a history."""
 
@@ -80,7 +82,7 @@ def sample_worlds(observation: Int8Array, rules: Rules, worlds: int, seed: int) 
     orders = np.empty((worlds, len(rules.card_names)), np.int8)
     actions = np.empty((worlds, most_actions(rules)), np.int64)
     states = new_states(worlds)
-    announce_compilation()
+    announce_part(*ANNOUNCED, fill_worlds)
     if not fill_worlds(tables, starts, row, np.uint64(seed), orders, actions, states):
         raise ValueError("no deal shows this observation: it was not written under these rules")
     return Worlds(orders, actions, states)

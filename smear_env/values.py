@@ -1,4 +1,4 @@
-"""The solver on snapshots of `SelfPlayVectorEnv`, for code that knows no state records."""
+"""The solver on snapshots of `SelfPlayVectorEnv`, for code that knows no state records; imported when first called."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 from smear_env._typing import Int16Array
 from smear_env.engine.state import STATE_DTYPE
 from smear_env.rules import Rules
-from smear_env.solver.solve import solve, solve_cards
 
 
 def play_values(games: Any, rules: Rules) -> Int16Array:
@@ -18,11 +17,15 @@ def play_values(games: Any, rules: Rules) -> Int16Array:
     games: [N, bytes] uint8, rows of `SelfPlayVectorEnv.snapshot()["states"]`, each in phase PLAY. A value is
     (teams - 1) times the own score change less the sum of the others'. Raises ValueError for other arrays and phases.
     """
+    from smear_env.solver import solve
+
     return solve(_records(games), rules)
 
 
 def card_values(games: Any, rules: Rules) -> Int16Array:
     """Value of each card, [N, cards] int16, the least int16 where it may not be played; otherwise as `play_values`."""
+    from smear_env.solver import solve_cards
+
     return solve_cards(_records(games), rules)
 
 
