@@ -15,7 +15,7 @@ from benchmarks.deals.values import contract_values, expert_values, par
 from training.evaluation.deals import load_deals
 
 
-def plain_par(contracts: np.ndarray, dealer: int) -> int:
+def plain_par(contracts: np.ndarray, dealer: int, *, dealer_bids: bool) -> int:
     """Par of one deal, the auction told seat by seat."""
     seats, bids = contracts.shape
 
@@ -23,7 +23,9 @@ def plain_par(contracts: np.ndarray, dealer: int) -> int:
         if place == seats or high == bids - 1:
             return 0 if holder is None else int(contracts[holder, high]) * (1 if holder % 2 == 0 else -1)
         seat = (dealer + 1 + place) % seats
-        results = [speak(place + 1, high, holder)]
+        results = (
+            [] if dealer_bids and seat == dealer and holder is None else [speak(place + 1, high, holder)]
+        )
         results += [speak(place + 1, bid, seat) for bid in range(high + 1, bids)]
         return max(results) if seat % 2 == 0 else min(results)
 
@@ -34,8 +36,11 @@ def test_par__is_the_auction_played_by_all_knowing_all() -> None:
     generator = np.random.default_rng(0)
     contracts = generator.integers(-5, 6, size=(200, 4, 3)).astype(np.int8)
     dealers = generator.integers(0, 4, size=200)
-    expected = [plain_par(*pair) for pair in zip(contracts, dealers, strict=True)]
-    np.testing.assert_array_equal(par(contracts, dealers), expected)
+    for dealer_bids in (False, True):
+        expected = [
+            plain_par(*pair, dealer_bids=dealer_bids) for pair in zip(contracts, dealers, strict=True)
+        ]
+        np.testing.assert_array_equal(par(contracts, dealers, dealer_bids=dealer_bids), expected)
 
 
 def test_par__by_hand() -> None:
@@ -56,7 +61,8 @@ def test_committed_values__are_what_the_solver_says(name: str, some: int) -> Non
     orders, dealers = deals.orders[:some], deals.dealers[:some]
     np.testing.assert_array_equal(deals.columns["expert"][:some], expert_values(rules, orders, dealers))
     np.testing.assert_array_equal(deals.columns["contracts"][:some], contract_values(rules, orders, dealers))
-    np.testing.assert_array_equal(deals.columns["par"], par(deals.columns["contracts"], deals.dealers))
+    recomputed = par(deals.columns["contracts"], deals.dealers, dealer_bids=name == "mini")
+    np.testing.assert_array_equal(deals.columns["par"], recomputed)
 
 
 def test_committed_values__cover_every_deal_and_are_scores_of_the_game() -> None:

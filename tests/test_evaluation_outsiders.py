@@ -205,7 +205,8 @@ def test_forfeit__of_a_match_loses_it(folder: Path) -> None:
     result = evaluate("my_players:exception", "passer", make_rules("four_point"), pairs=2, matches=2)
     # In match 1; match 0 has only passed deals and is cut off.
     assert result["matches_won"] == 0.25
-    assert result["forfeits"]["matches"]["agent"]["count"] == 2
+    assert result["forfeits"]["agent"]["count"] == 2
+    assert {one["of"] for one in result["forfeits"]["agent"]["first"]} == {"matches"}
 
 
 @pytest.mark.parametrize(

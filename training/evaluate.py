@@ -12,7 +12,6 @@ Ctrl-C or a kill loses nothing that matters: the same command goes on, and ends 
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,13 +21,13 @@ from rich.console import Console
 
 from smear_env import Agent, Rules, make_rules
 from training.evaluation.deals import MAX_SEED, Deals
-from training.evaluation.figures import Comparison, compared, forfeits, interval, summarize
+from training.evaluation.figures import Comparison, compared, forfeits, forfeits_line, interval, summarize
 from training.evaluation.players import Player, apart, check_players, draw_seed
 from training.evaluation.plays import Plays, join, play
 from training.evaluation.run import ALONE, QUICK_SHARD, Means, play_lineups
 from training.evaluation.workers import cores
-from training.files import commit, write_atomically
-from training.variates.luck import comparison_luck, load_variates, summarize_luck
+from training.files import commit, write_json
+from training.variates.luck import check_variates, comparison_luck, load_variates, summarize_luck
 
 FORMAT = "smear-evaluation/2"
 
@@ -72,6 +71,8 @@ def checked_deals(rules: Rules, pairs: int, matches: int, seed: int, deals: str 
         raise ValueError(f"pairs={pairs} must be at least 2 for an interval")
     if matches < 0:
         raise ValueError(f"matches={matches} must not be negative")
+    if matches == 1:
+        raise ValueError("matches=1 must be 0, or at least 2 for an interval")
     if not 0 <= seed <= MAX_SEED:
         raise ValueError(f"seed={seed} is outside 0..2**64-1")
     source = Deals(seed, rules.name if deals == "fixed" else deals)
@@ -137,6 +138,8 @@ def evaluate_plays(
     correct = load_variates(variates, rules, critic) if variates or critic else None
     players = apart([Player(name, sampled, limit_seconds) for name in (agent, against)])
     described = dict(zip(players, check_players(players, rules), strict=True))
+    if correct is not None:
+        check_variates(correct, described.values(), source)
     lineups = [tuple(players[team != side] for team in range(rules.teams)) for side in range(rules.teams)]
     plays = play_lineups(lineups, described, rules, source, pairs, means=means)
     whole = (
@@ -145,9 +148,7 @@ def evaluate_plays(
     comparison = compared(
         tuple(plays[lineup] for lineup in lineups), tuple(whole[lineup] for lineup in lineups if whole)
     )
-    given_up = (
-        forfeits((*comparison.plays, *comparison.match_plays)) if not whole else _all_forfeits(comparison)
-    )
+    given_up = forfeits(comparison)
     result = {
         "format": FORMAT,
         "agent": agent,
@@ -167,11 +168,6 @@ def evaluate_plays(
         luck = comparison_luck(comparison, [player.make() for player in players], rules, source, correct)
         result["reduced"] = summarize_luck(comparison, luck, correct, seed)
     return result, comparison
-
-
-def _all_forfeits(comparison: Comparison) -> dict[str, Any]:
-    found = {"deals": forfeits(comparison.plays), "matches": forfeits(comparison.match_plays)}
-    return {kind: by_player for kind, by_player in found.items() if by_player}
 
 
 def describe(result: dict[str, Any]) -> str:
@@ -194,7 +190,8 @@ def describe(result: dict[str, Any]) -> str:
     if "matches_won" in result:
         low, high = result["matches_interval"]
         line += f"; wins {result['matches_won']:.1%} of {result['matches']} sets of matches [{low:.1%}, {high:.1%}]"
-    return line
+    lines = [forfeits_line(result[who], found) for who, found in result.get("forfeits", {}).items()]
+    return "\n".join((line, *lines))
 
 
 @dataclass(frozen=True)
@@ -262,7 +259,7 @@ def main() -> None:
             means=means_of(given.processes, given.shard, given.runs, fresh=given.fresh),
         )
         if given.json:
-            write_atomically(given.json, json.dumps(result, indent=1).encode())
+            write_json(given.json, result)
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import subprocess
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import smear_env
 
 SOURCE = Path(__file__).parent
+READS_PLAYS = ("figures.py", "picture.py", "progress.py", "ratings.py", "tables.py")
+"""Of the evaluation, what comes after the plays, or shows them: a change of it leaves finished plays as they are."""
 
 
 @cache
@@ -29,18 +34,24 @@ def commit() -> str:
 
 @cache
 def source_hash() -> str:
-    """SHA-256 of what decides how a deal goes: the environment with its agents and their tables, and the evaluation."""
+    """SHA-256 of what decides how a deal goes: the environment with its agents and their tables, and who plays it."""
     digest = hashlib.sha256()
     for folder in (Path(smear_env.__file__).parent, SOURCE / "evaluation"):
         for path in sorted(folder.rglob("*")):
             # Other files of Python and Numba are made from these; what ships with a wheel has hashes of its own.
             if (
                 path.is_file()
+                and not (folder.name == "evaluation" and path.name in READS_PLAYS)
                 and path.suffix not in (".pyc", ".nbi", ".nbc")
                 and "_shipped" not in path.parts
             ):
                 digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
+
+
+def write_json(path: Path, result: Mapping[str, Any]) -> None:
+    """Write a result as plain JSON, which knows no NaN."""
+    write_atomically(path, json.dumps(result, indent=1, allow_nan=False).encode() + b"\n")
 
 
 def write_atomically(path: Path, content: bytes) -> None:

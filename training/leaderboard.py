@@ -7,7 +7,8 @@ concern. What was played on other deals or by other options stands in a table of
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,11 +37,21 @@ def leaderboard(folder: Path) -> str:
         elif kind.startswith("smear-evaluation/"):
             evaluations.append((path, result))
     parts = [HEAD]
-    for path, result in sorted(tournaments, key=lambda pair: (pair[1]["rules"], pair[0].name)):
-        parts += tournament_section(path.name, result)
+    for path, result in sorted(tournaments, key=lambda pair: (str(pair[1].get("rules")), pair[0].name)):
+        with _naming(path):
+            parts += tournament_section(path.name, result)
     if evaluations:
-        parts += ["## Single comparisons", evaluations_table(result for _, result in evaluations)]
+        parts += ["## Single comparisons", evaluations_table(evaluations)]
     return "\n\n".join(parts if tournaments or evaluations else [*parts, NONE]) + "\n"
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """A result that lacks something is named."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ValueError(f"{path}: no whole result of its format: {error!r}") from error
 
 
 def tournament_section(name: str, result: dict[str, Any]) -> list[str]:
@@ -99,27 +110,29 @@ def triples_table(result: dict[str, Any], labels: dict[str, str]) -> str:
     return _table(head, rows)
 
 
-def evaluations_table(results: Iterable[dict[str, Any]]) -> str:
-    """One line for each comparison."""
+def evaluations_table(results: Iterable[tuple[Path, dict[str, Any]]]) -> str:
+    """One line for each comparison, results by the files that they stand in."""
     rows = []
-    for result in results:
-        low, high = result["interval"]
-        options = "".join(f", {key}={value}" for key, value in result["options"].items())
-        lost = {who: found["count"] for who, found in result.get("forfeits", {}).items() if "count" in found}
-        rows.append(
-            (
-                f"`{result['agent']}`",
-                f"`{result['against']}`",
-                f"{result['rules']}{options}",
-                deals_name(result["deals"]),
-                str(result["pairs"]),
-                f"{result['points_per_deal']:+.3f} [{low:+.3f}, {high:+.3f}]",
-                str(sum(lost.values())) if lost else "0",
-                f"`{result['commit'][:12]}`",
-            )
-        )
+    for path, result in results:
+        with _naming(path):
+            rows.append(_comparison(result))
     return _table(
         ("agent", "against", "rules", "deals", "sets", "points per deal", "forfeits", "source"), rows
+    )
+
+
+def _comparison(result: dict[str, Any]) -> tuple[str, ...]:
+    low, high = result["interval"]
+    options = "".join(f", {key}={value}" for key, value in result["options"].items())
+    return (
+        f"`{result['agent']}`",
+        f"`{result['against']}`",
+        f"{result['rules']}{options}",
+        deals_name(result["deals"]),
+        str(result["pairs"]),
+        f"{result['points_per_deal']:+.3f} [{low:+.3f}, {high:+.3f}]",
+        str(sum(found["count"] for found in result.get("forfeits", {}).values())),
+        f"`{result['commit'][:12]}`",
     )
 
 
@@ -149,4 +162,9 @@ def _figure(cell: dict[str, Any]) -> str:
 def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     first = list(head)
     lines = [first, ["---"] * len(first), *(list(row) for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    # A command of an outsider may hold what parts cells.
+    return text.replace("|", "\\|")

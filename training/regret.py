@@ -11,7 +11,6 @@ paranoid: all others play against the seat that decides, and regret is of that g
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from itertools import combinations
@@ -20,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from smear_env import (
@@ -37,7 +37,7 @@ from training.arrays import Float64Array, Int64Array
 from training.evaluate import evaluate_plays, means_of
 from training.evaluation.deals import Deals
 from training.evaluation.run import ALONE, Means
-from training.files import write_atomically
+from training.files import write_json
 from training.variates.luck import replay
 
 FORMAT = "smear-regret/1"
@@ -216,8 +216,9 @@ def regret(
 
 def table(result: dict[str, Any]) -> Table:
     """For a person."""
+    names = escape(f"{result['agent']} against {result['against']}")
     shown = Table(
-        title=f"double-dummy regret of {result['agent']} against {result['against']} ({result['rules']}, "
+        title=f"double-dummy regret of {names} ({result['rules']}, "
         f"{result['sets']} sets of duplicate deals, {result['solver']} solver), points, 95 % bootstrap intervals"
     )
     for column in ("phase", "decisions", "a decision", "a deal"):
@@ -279,9 +280,13 @@ def main() -> None:
             means=means_of(0, 0, given.runs, fresh=False),
         )
         if given.json:
-            write_atomically(given.json, json.dumps(result, indent=1).encode())
+            write_json(given.json, result)
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        sys.exit(
+            f"stopped; finished plays are in {given.runs}: the same command goes on, and judges all again"
+        )
     Console().print(table(result))
 
 

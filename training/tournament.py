@@ -9,7 +9,6 @@ matches give each its share of them, its equity. All tables have the same deals.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ from training.evaluation.plays import Plays, match_shares
 from training.evaluation.ratings import Ratings, rate
 from training.evaluation.run import ALONE, Lineup, Means, play_lineups
 from training.evaluation.tables import print_tables
-from training.files import commit, write_atomically
+from training.files import commit, write_json
 
 FORMAT = "smear-tournament/1"
 MODEL = (
@@ -76,8 +75,6 @@ def tournament(
     if rules.teams > 3:
         raise ValueError(f"teams={rules.teams}: a tournament is for two teams or three")
     source = checked_deals(rules, pairs, matches, seed, deals)
-    if matches == 1:
-        raise ValueError("matches=1 must be 0, or at least 2 for an interval")
     players = [Player(name, sampled, limit_seconds) for name in agents]
     described = dict(zip(players, check_players(players, rules), strict=True))
     lineups = lineups_of(players, rules.teams)
@@ -146,8 +143,8 @@ def _forfeits_of(
     player: Player, plays: dict[Lineup, Plays], whole: dict[Lineup, Plays]
 ) -> dict[str, Any] | None:
     reports = [
-        report | {"against": [one.name for one in lineup]}
-        for kept in (plays, whole)
+        report | {"of": of, "against": [one.name for one in lineup]}
+        for of, kept in (("deals", plays), ("matches", whole))
         for lineup, one_lineup in kept.items()
         for report in one_lineup.reports
         if lineup[report["team"]] == player
@@ -238,7 +235,7 @@ def main() -> None:
             means=means_of(given.processes, given.shard, given.runs, fresh=given.fresh),
         )
         if given.json:
-            write_atomically(given.json, json.dumps(result, indent=1).encode() + b"\n")
+            write_json(given.json, result)
         if given.picture:
             from training.evaluation.picture import write_picture
 

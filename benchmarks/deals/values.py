@@ -102,8 +102,11 @@ def contract_values(rules: Rules, orders: Any, dealers: Any) -> Int8Array:
     return out
 
 
-def par(contracts: Int8Array, dealers: Any) -> Int8Array:
-    """The column `par` of contracts [N, seats, bids]: backward induction through the auction."""
+def par(contracts: Int8Array, dealers: Any, *, dealer_bids: bool = False) -> Int8Array:
+    """The column `par` of contracts [N, seats, bids]: backward induction through the auction.
+
+    dealer_bids: the dealer must bid when all before him have passed.
+    """
     seats, bids = contracts.shape[1:]
     order = (np.asarray(dealers)[:, None] + 1 + np.arange(seats)) % seats
     sign = np.where(order % 2, -1, 1)
@@ -114,7 +117,8 @@ def par(contracts: Int8Array, dealers: Any) -> Int8Array:
         """What comes of it when the first `place` seats have spoken and `holder` holds bid `high`; -1 nobody."""
         if place == seats or high == bids - 1:
             return worth[:, holder, high] if holder >= 0 else np.zeros(len(worth), np.int64)
-        choices = [value(place + 1, high, holder)]
+        must_bid = dealer_bids and place == seats - 1 and holder < 0
+        choices = [] if must_bid else [value(place + 1, high, holder)]
         choices += [value(place + 1, higher, place) for higher in range(high + 1, bids)]
         ours = sign[:, place] > 0
         return np.where(ours, np.max(choices, axis=0), np.min(choices, axis=0))
@@ -160,7 +164,9 @@ def main(arguments: Sequence[str]) -> None:
         columns = {"expert": _chunks(name, "expert", deals, rules, options.runs)}
         if rules.teams == 2:
             columns["contracts"] = _chunks(name, "contracts", deals, rules, options.runs)
-            columns["par"] = par(columns["contracts"], deals.dealers)
+            columns["par"] = par(
+                columns["contracts"], deals.dealers, dealer_bids=rules.all_pass == "dealer_bids"
+            )
         for column, values in columns.items():
             add_column(options.folder, name, column, values, meaning=MEANINGS[column], command=COMMAND)
             print(f"{name}: {column} {list(values.shape)}, mean {values.mean(axis=0).round(3).tolist()}")

@@ -1,10 +1,12 @@
 """A process that speaks JSON lines, spoken to with a time limit; whatever it does, this side goes on.
 
-Threads read what it says, since a pipe cannot be waited for with a limit on every platform.
+Threads read what it says, since a pipe cannot be waited for with a limit on every platform. They end with the
+conversation, even where a child that the process left behind still holds its pipes.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -12,18 +14,28 @@ import queue
 import signal
 import subprocess
 import threading
+import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from multiprocessing.connection import wait
+from selectors import EVENT_WRITE, DefaultSelector
 from typing import IO, Any
+from weakref import WeakSet
 
 from training.evaluation.plays import ForfeitError
 
-LONGEST_LINE = 1 << 20
-"""Bytes of an answer; a longer one is garbage."""
+LONGEST_LINE = 1 << 16
+"""Bytes of an answer; a longer one is garbage, and nothing behind it is read."""
 WAITING_LINES = 16
 """Lines kept of a process that speaks unasked, before it has to wait."""
 TOLD = 300
 """Characters that a report quotes."""
+LOOK_SECONDS = 0.2
+"""How often readers look whether the conversation is over."""
+WAITS = os.name != "nt"
+"""Whether the platform lets us wait for a pipe."""
+
+_going_on: WeakSet[Conversation] = WeakSet()
 
 
 class Conversation:
@@ -32,37 +44,48 @@ class Conversation:
     def __init__(self, command: Sequence[str], environment: Mapping[str, str] | None = None) -> None:
         self._lines: queue.Queue[bytes | None] = queue.Queue(WAITING_LINES)
         self._errors: deque[bytes] = deque(maxlen=20)
+        self._over = threading.Event()
         try:
             # A session of its own: an interrupt of ours is not its, and its own children end with it.
             self._process = subprocess.Popen(
                 command,
+                bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env=None if environment is None else dict(environment),
                 start_new_session=True,
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise ForfeitError("start", str(error)) from error
-        for pipe, reader in (
-            (self._process.stdout, self._read_lines),
-            (self._process.stderr, self._read_errors),
-        ):
-            threading.Thread(target=reader, args=(pipe,), daemon=True).start()
+        _going_on.add(self)
+        stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
+        assert stdin is not None
+        assert stdout is not None
+        assert stderr is not None
+        self._questions = stdin
+        if WAITS:
+            os.set_blocking(stdin.fileno(), False)
+        for pipe, keep in ((stdout, self._keep_line), (stderr, self._keep_error)):
+            threading.Thread(target=self._read, args=(pipe, keep), daemon=True).start()
 
     @property
     def quiet(self) -> bool:
         """Whether it has said nothing that was not asked for, and has not ended."""
         return self._lines.empty() and self._process.poll() is None
 
-    def tell(self, message: Mapping[str, Any]) -> None:
-        """Send a message that wants no answer."""
-        pipe = self._process.stdin
-        assert pipe is not None
+    def tell(self, message: Mapping[str, Any], limit: float) -> None:
+        """Send a message that wants no answer, and that the process must take within `limit` seconds."""
+        left = memoryview(json.dumps(message).encode() + b"\n")
+        until = time.monotonic() + limit
         try:
-            pipe.write(json.dumps(message).encode() + b"\n")
-            pipe.flush()
-        except OSError as error:
+            while left:
+                # None: the pipe is full, for the process does not read.
+                sent = self._questions.write(left)
+                left = left[sent or 0 :]
+                if not sent and not _writable(self._questions, until - time.monotonic()):
+                    raise ForfeitError("silence", f"did not read its messages within {limit:g} seconds")
+        except (OSError, ValueError) as error:
             raise ForfeitError("death", self._last_words()) from error
 
     def ask(self, message: Mapping[str, Any], limit: float) -> dict[str, Any]:
@@ -72,7 +95,7 @@ class Conversation:
             if unasked is None:
                 raise ForfeitError("death", self._last_words())
             raise ForfeitError("garbage", f"spoke unasked: {_shown(unasked)}")
-        self.tell(message)
+        self.tell(message, limit)
         try:
             line = self._lines.get(timeout=limit)
         except queue.Empty:
@@ -89,33 +112,79 @@ class Conversation:
 
     def end(self) -> None:
         """End the process and what it has started."""
-        if self._process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
+        self._over.set()
+        _going_on.discard(self)
         if hasattr(os, "killpg"):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
+        with contextlib.suppress(OSError):
+            self._questions.close()
         self._process.wait()
 
-    def _read_lines(self, pipe: IO[bytes]) -> None:
+    def _read(self, pipe: IO[bytes], keep: Callable[[bytes | None], None]) -> None:
+        """Hand on every line, then None."""
         with contextlib.suppress(ValueError, OSError), pipe:
-            while line := pipe.readline(LONGEST_LINE):
-                self._lines.put(line)
-        self._lines.put(None)
+            for line in _lines_of(self._chunks(pipe)):
+                keep(line)
+                if len(line) > LONGEST_LINE:
+                    break
+        keep(None)
 
-    def _read_errors(self, pipe: IO[bytes]) -> None:
-        with contextlib.suppress(ValueError, OSError), pipe:
-            while line := pipe.readline(LONGEST_LINE):
-                self._errors.append(line[:TOLD])
+    def _chunks(self, pipe: IO[bytes]) -> Iterator[bytes]:
+        while not self._over.is_set():
+            if not WAITS or wait([pipe.fileno()], LOOK_SECONDS):
+                chunk = os.read(pipe.fileno(), LONGEST_LINE)
+                if not chunk:
+                    return
+                yield chunk
+
+    def _keep_line(self, line: bytes | None) -> None:
+        while not self._over.is_set():
+            with contextlib.suppress(queue.Full):
+                self._lines.put(line, timeout=LOOK_SECONDS)
+                return
+
+    def _keep_error(self, line: bytes | None) -> None:
+        if line is not None:
+            self._errors.append(line[:TOLD] + b"\n")
 
     def _last_words(self) -> str:
         try:
             code: Any = self._process.wait(1)
         except subprocess.TimeoutExpired:
-            code = "none: it only closed its output"
+            code = "none: it only closed its pipes"
         said = b"".join(self._errors).decode(errors="replace").strip()
         return f"exit code {code}{': ' if said else ''}{said[-TOLD:]}"
+
+
+def end_all() -> None:
+    """End every process spoken to, as before an exit that cleans up nothing."""
+    for conversation in list(_going_on):
+        conversation.end()
+
+
+atexit.register(end_all)
+
+
+def _lines_of(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Lines without their ends; one that grows beyond LONGEST_LINE is handed on as far as it is known."""
+    rest = b""
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from lines
+        if len(rest) > LONGEST_LINE:
+            yield rest
+            return
+    if rest:
+        yield rest
+
+
+def _writable(pipe: IO[bytes], seconds: float) -> bool:
+    """Whether a pipe takes something within so many seconds."""
+    with DefaultSelector() as selector:
+        selector.register(pipe, EVENT_WRITE)
+        return bool(seconds > 0 and selector.select(seconds))
 
 
 def _shown(line: bytes) -> str:

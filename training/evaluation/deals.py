@@ -57,7 +57,7 @@ class Deals:
         """ValueError if there are fewer than `count`, or none for these rules."""
         if (fixed := self.fixed) is None:
             return
-        cards, dealer = len(rules.card_names), int(fixed.dealers.max())
+        cards, dealer = len(rules.card_names), int(fixed.dealers.max(initial=0))
         if fixed.orders.shape[1] != cards or dealer >= rules.players:
             raise ValueError(
                 f"deals={self.name!r} are of {fixed.orders.shape[1]} cards and {dealer + 1} seats, "
@@ -108,7 +108,9 @@ def load_deals(name: str, folder: Path | None = None) -> FixedDeals:
         told, columns = described["format"], described["columns"]
         main = _read(folder, described)
         further = {key: _read(folder, column) for key, column in columns.items()}
-    except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
+    except OSError as error:
+        raise ValueError(f"{path}: not readable: {error}") from error
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: no description of deals: {error!r}") from error
     if told != FORMAT:
         raise ValueError(f"{path}: field 'format' is {told!r}, expected {FORMAT!r}")
@@ -135,7 +137,12 @@ def _read(folder: Path, described: dict[str, Any]) -> Any:
             f"{path}: its sha256 is {found}, and {described['sha256']} was committed: the file is damaged or was "
             "changed; fetch it again"
         )
-    array = np.load(io.BytesIO(content), allow_pickle=False)
+    try:
+        array = np.load(io.BytesIO(content), allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise ValueError(f"{path}: no array of NumPy's plain format: {error}") from error
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{path}: more than one array, expected NumPy's plain format .npy")
     array.flags.writeable = False
     return array
 

@@ -99,12 +99,13 @@ def summarize(comparison: Comparison, seed: int) -> dict[str, Any]:
     return result
 
 
-def forfeits(plays: tuple[Plays, ...]) -> dict[str, Any]:
-    """Of the agent that is team `s` in plays `s`, and of the others: how many plays were forfeited and why."""
+def forfeits(comparison: Comparison) -> dict[str, Any]:
+    """Of the agent and of the others: how many plays, of deals and of matches, were forfeited and why."""
     found: dict[str, Any] = {}
     for who, ours in (("agent", True), ("against", False)):
         reports = [
-            report | {"side": side}
+            report | {"of": of, "side": side}
+            for of, plays in (("deals", comparison.plays), ("matches", comparison.match_plays))
             for side, one in enumerate(plays)
             for report in one.reports
             if (report["team"] == side) == ours
@@ -121,6 +122,14 @@ def described_forfeits(reports: list[dict[str, Any]]) -> dict[str, Any]:
         reasons[report["reason"]] = reasons.get(report["reason"], 0) + 1
     first = sorted(reports, key=lambda report: (report["play"], report.get("side", 0)))[:EXAMPLES]
     return {"count": len(reports), "reasons": reasons, "first": first}
+
+
+def forfeits_line(name: str, found: dict[str, Any]) -> str:
+    """For a person: what `described_forfeits` found of a player."""
+    first = found["first"][0]
+    reasons = ", ".join(f"{count} {reason}" for reason, count in found["reasons"].items())
+    of = "match" if first.get("of") == "matches" else "deal"
+    return f"{name} forfeited {found['count']} plays ({reasons}); the first: {of} {first['play']}, {first['told']}"
 
 
 def teams_of(lineup: tuple[Any, ...], player: Any) -> Int8Array:

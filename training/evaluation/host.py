@@ -11,8 +11,10 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
+from queue import SimpleQueue
 from typing import IO, Any
 
 import numpy as np
@@ -55,7 +57,7 @@ def answer(function: Callable[..., Any], message: dict[str, Any], info: dict[str
     return {"id": message["id"], "action": action}
 
 
-def serve(function: Callable[..., Any], questions: IO[str], answers: IO[str]) -> None:
+def serve(function: Callable[..., Any], questions: Iterable[str], answers: IO[str]) -> None:
     """Answer messages line by line until there are no more."""
     info: dict[str, Any] = {}
     for line in questions:
@@ -73,12 +75,26 @@ def serve(function: Callable[..., Any], questions: IO[str], answers: IO[str]) ->
         answers.flush()
 
 
+def heard(questions: IO[str]) -> Iterator[str]:
+    """Lines as they come; when there are no more the process ends, whatever it is computing."""
+    lines: SimpleQueue[str] = SimpleQueue()
+
+    def listen() -> None:
+        for line in questions:
+            lines.put(line)
+        os._exit(0)
+
+    threading.Thread(target=listen, daemon=True).start()
+    return iter(lines.get, None)
+
+
 def main() -> None:
     """Serve on standard input and output."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    serve(load(sys.argv[1]), sys.stdin, answers)
+    questions = heard(sys.stdin)
+    serve(load(sys.argv[1]), questions, answers)
 
 
 if __name__ == "__main__":

@@ -8,11 +8,12 @@ own, since partners may not see each other's hands.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
+import math
 import os
 import shlex
 import sys
 from dataclasses import asdict, is_dataclass
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ PROTOCOL = "smear-player/1"
 PROCESS = "process:"
 START_SECONDS = 60.0
 """How long a process may take until it is ready."""
+LONGEST_LIMIT = 1e6
+"""Seconds for an action; waiting knows no number much greater."""
 STARTS = 3
 """After so many failed starts on end the rest of a shard is forfeited without another."""
 IN_STEP = ("illegal", "type", "exception")
@@ -37,7 +40,10 @@ IN_STEP = ("illegal", "type", "exception")
 def command_of(name: str) -> list[str]:
     """The words of the command that runs an outsider."""
     if name.startswith(PROCESS):
-        return shlex.split(name.removeprefix(PROCESS))
+        try:
+            return shlex.split(name.removeprefix(PROCESS))
+        except ValueError as error:
+            raise ValueError(f"agent {name!r}: its command cannot be split into words: {error}") from error
     return [sys.executable, "-m", "training.evaluation.host", name]
 
 
@@ -47,13 +53,20 @@ def files_hash(name: str) -> str | None:
         words = command_of(name)
         paths = [Path(word) for index, word in enumerate(words) if index or not Path(word).is_absolute()]
     else:
-        try:
-            spec = importlib.util.find_spec(name.partition(":")[0])
-        except (ImportError, ValueError):
-            spec = None
-        paths = [Path(spec.origin)] if spec and spec.origin else []
+        paths = _module_files(name.partition(":")[0])
     contents = [path.read_bytes() for path in paths if path.is_file()]
     return hashlib.sha256(b"\0".join(contents)).hexdigest() if contents else None
+
+
+def _module_files(module: str) -> list[Path]:
+    """The file of a module, found without importing its package here: that is the host's to do."""
+    spec, folders = None, None
+    for end, _ in enumerate(parts := module.split("."), 1):
+        spec = PathFinder.find_spec(".".join(parts[:end]), folders)
+        if spec is None:
+            return []
+        folders = list(spec.submodule_search_locations or [])
+    return [Path(spec.origin)] if spec and spec.origin else []
 
 
 def view_of(observation: Int8Array, rules: Rules) -> dict[str, Any]:
@@ -76,8 +89,8 @@ class Outsider:
     one_at_a_time = True
 
     def __init__(self, name: str, limit_seconds: float) -> None:
-        if limit_seconds <= 0:
-            raise ValueError(f"limit_seconds={limit_seconds} must be above 0")
+        if not 0 < limit_seconds <= LONGEST_LIMIT or math.isnan(limit_seconds):
+            raise ValueError(f"limit_seconds={limit_seconds} must be above 0, and {LONGEST_LIMIT:g} at most")
         if not name.startswith(PROCESS) and not all(name.partition(":")[::2]):
             raise ValueError(f"agent {name!r} must be module:function or process:COMMAND")
         if not command_of(name):
@@ -126,7 +139,9 @@ class Outsider:
             conversation = self._conversation(place)
             if new:
                 seed = draw_seed(self._seed, self._deal, seat)
-                conversation.tell({"type": "deal", "deal": self._deal, "seat": seat, "seed": seed})
+                conversation.tell(
+                    {"type": "deal", "deal": self._deal, "seat": seat, "seed": seed}, self._limit
+                )
             self._asked += 1
             question = self._question(observation, mask, seat)
             return self._judged(conversation.ask(question, self._limit), mask)
@@ -217,9 +232,11 @@ class Outsider:
     def _judged(self, answer: dict[str, Any], mask: Int8Array) -> int:
         """The legal action of an answer."""
         if answer.get("error") is not None:
-            raise ForfeitError("exception", str(answer["error"])[:TOLD])
+            raise ForfeitError("exception", _text(answer["error"]))
         if answer.get("id", self._asked) != self._asked:
-            raise ForfeitError("garbage", f"answered question {answer['id']!r}, asked was {self._asked}")
+            raise ForfeitError(
+                "garbage", f"answered question {_shown(answer['id'])}, asked was {self._asked}"
+            )
         if "action" not in answer:
             raise ForfeitError("garbage", f"no action in {_shown(answer)}")
         action, names = answer["action"], self.rules.action_names
@@ -238,5 +255,12 @@ class Outsider:
             conversation.end()
 
 
+def _text(value: object) -> str:
+    return value[:TOLD] if isinstance(value, str) else _shown(value)
+
+
 def _shown(value: object) -> str:
-    return repr(value)[:TOLD]
+    try:
+        return repr(value)[:TOLD]
+    except RecursionError:  # nested as deep as JSON may be
+        return f"a deep {type(value).__name__}"

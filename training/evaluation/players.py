@@ -19,7 +19,7 @@ from smear_env import (
 )
 from training.arrays import Int8Array, Int64Array
 
-QUICK = ("random", "passer", "greedy", "expert", "cautious", "aggressive")
+QUICK = ("random", "passer", "greedy", "expert")
 """Registered agents, up to a hyphen, that decide in microseconds: theirs are large shards."""
 
 

@@ -22,9 +22,11 @@ class ForfeitError(Exception):
     """An agent gave no legal action; the message says what it did instead."""
 
     def __init__(self, reason: str, told: str) -> None:
-        super().__init__(f"{reason}: {told}")
+        # Whatever it said must not steer a terminal, nor fail to be encoded.
+        plain = "".join(one if one.isprintable() else repr(one)[1:-1] for one in told)
+        super().__init__(f"{reason}: {plain}")
         self.reason = reason
-        self.told = told
+        self.told = plain
 
 
 @dataclass

@@ -18,7 +18,7 @@ from safetensors.numpy import save
 from training.evaluation.plays import Plays
 from training.files import source_hash, write_atomically
 
-FORMAT = "smear-plays/1"
+FORMAT = "smear-plays/2"
 
 
 class Store:
@@ -40,6 +40,8 @@ class Store:
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
                 metadata = file.metadata()
             plays = Plays(**arrays, reports=json.loads(metadata["reports"]))
+            if metadata["sha256"] != _digest(plays):
+                return None
         except (OSError, SafetensorError, ValueError, TypeError, KeyError):
             return None  # it is played again, and written again
         return plays if len(plays) == count else None
@@ -47,7 +49,8 @@ class Store:
     def save(self, first: int, count: int, plays: Plays) -> None:
         """Keep a finished shard."""
         if self.folder is not None:
-            content = save(plays.arrays(), metadata={"reports": json.dumps(plays.reports)})
+            metadata = {"reports": json.dumps(plays.reports), "sha256": _digest(plays)}
+            content = save(plays.arrays(), metadata=metadata)
             write_atomically(self._path(first, count), content)
 
     def forget(self) -> None:
@@ -59,3 +62,11 @@ class Store:
     def _path(self, first: int, count: int) -> Path:
         assert self.folder is not None
         return self.folder / f"{first}-{count}.safetensors"
+
+
+def _digest(plays: Plays) -> str:
+    """SHA-256 of all that is kept: a file with other bytes in its middle looks as whole as before."""
+    digest = hashlib.sha256(json.dumps(plays.reports).encode())
+    for name, array in plays.arrays().items():
+        digest.update(f"{name} {array.dtype} {array.shape}\0".encode() + array.tobytes())
+    return digest.hexdigest()

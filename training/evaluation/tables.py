@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
+from training.evaluation.figures import forfeits_line
 from training.evaluation.players import label
 
 
@@ -21,12 +23,7 @@ def print_tables(result: dict[str, Any], console: Console) -> None:
     if result.get("triples"):
         console.print(triples_table(result))
     for name, found in result["forfeits"].items():
-        first = found["first"][0]
-        console.print(
-            f"{name} forfeited {found['count']} plays ({', '.join(f'{v} {k}' for k, v in found['reasons'].items())}); "
-            f"the first: deal {first['play']}, {first['told']}",
-            highlight=False,
-        )
+        console.print(forfeits_line(name, found), highlight=False, markup=False)
 
 
 def cross_table(result: dict[str, Any]) -> Table:
@@ -47,9 +44,9 @@ def cross_table(result: dict[str, Any]) -> Table:
     table.add_column("agent")
     table.add_column("rating ± s.e.", justify="right")
     for name in order:
-        table.add_column(label(name), justify="right")
+        table.add_column(escape(label(name)), justify="right")
     for one in result["ratings"]:
-        row = [label(one["agent"]), f"{one['rating']:+.2f} ± {one['standard_error']:.2f}"]
+        row = [escape(label(one["agent"])), f"{one['rating']:+.2f} ± {one['standard_error']:.2f}"]
         row += ["" if one["agent"] == name else _figure(cells[one["agent"], name]) for name in order]
         table.add_row(*row)
     return table
@@ -68,7 +65,7 @@ def triples_table(result: dict[str, Any]) -> Table:
         for index, name in enumerate(triple["agents"]):
             low, high = triple["intervals"][index]
             values = [
-                label(name),
+                escape(label(name)),
                 f"{triple['points_per_deal'][index]:+.2f}",
                 f"[{low:+.2f}, {high:+.2f}]",
                 "-",

@@ -12,13 +12,14 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from smear_env import Rules
+from training.evaluation.conversation import end_all
 from training.evaluation.deals import Deals
 from training.evaluation.players import Player, close, draw_seed
 from training.evaluation.plays import Plays, play
@@ -85,8 +86,9 @@ def _share_out(shards: Sequence[Shard], processes: int, done: Callable[[int, Pla
             number, shard = next(waiting, (None, None))
             if number is None:
                 return
-            connection.send(shard)
             busy[connection] = number
+            with suppress(ConnectionError):  # a process that has ended says so when it is listened to
+                connection.send(shard)
 
         for free in connections:
             hand_out(free)
@@ -178,4 +180,5 @@ def _end_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
         wait([parent.sentinel])
+        end_all()
         os._exit(1)

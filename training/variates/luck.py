@@ -9,7 +9,7 @@ Both need agents that do not see the stock: a clairvoyant one bids by it, and is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -128,6 +128,23 @@ def draw_luck(value: Value, states: Int8Array, seed: int) -> Float64Array:
         mean = value.of_draws(draws, others).mean(axis=1)
         out[drew] = value.of_draws(draws, draws.drawn[:, None])[:, 0] - mean
     return out
+
+
+def check_variates(variates: Variates, players: Iterable[Mapping[str, Any]], deals: Deals) -> None:
+    """ValueError, before anything is played, where a correction would be biased: `players` as results describe them."""
+    for player in players:
+        if player.get("clairvoyant"):
+            raise ValueError(
+                f"{player['name']} sees the stock before it bids: control variates would be biased; leave them out"
+            )
+    if (
+        variates.draw is not None
+        and deals.name is None
+        and deals.seed == variates.draw.description.get("seed")
+    ):
+        raise ValueError(
+            f"seed={deals.seed}: the control variates were fitted on the deals of this seed; give another"
+        )
 
 
 def comparison_luck(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -153,6 +154,11 @@ def load_value(stem: Path, rules: Rules) -> Value:
         )
     except (SafetensorError, KeyError, TypeError) as error:
         raise CheckpointError(f"{weights}: not readable: {error!r}") from error
-    if layers[0][0].shape[0] != feature_count(rules) or layers[-1][1].shape != (rules.teams,):
+    widths = [feature_count(rules), *(bias.shape[-1] if bias.ndim == 1 else -1 for _, bias in layers)]
+    if (
+        not layers
+        or widths[-1] != rules.teams
+        or [weight.shape for weight, _ in layers] != list(pairwise(widths))
+    ):
         raise CheckpointError(f"{weights}: shapes do not fit rules={rules.name!r}")
     return Value(rules, layers, digest, description)
