@@ -41,6 +41,24 @@ def test_bid__leaves_the_bid_to_the_partner_with_a_fair_hand() -> None:
     assert expert(PLAIN, {2: "KS 9S TH 8H 7D QC"}, "2 pass") == "pass"
 
 
+def test_bid__leaves_the_bid_to_a_partner_but_takes_it_from_an_opponent() -> None:
+    hand = "KS JS 7S AH 9D TD"
+    assert expert(PLAIN, {3: hand}, "pass 2 pass") == "pass"
+    assert expert(PLAIN, {3: hand}, "pass pass 2") == "3"
+    hand = "3S AS QS 7S AC 2D"
+    assert expert(SCHMIER, {3: hand}, "3 pass pass") == "pass"
+    assert expert(SCHMIER, {3: hand}, "pass pass 3") == "4"
+
+
+def test_bid__first_seat_bids_higher_than_the_dealer_who_cannot_be_outbid() -> None:
+    hand = "KS JS 7S AH 9D TD"
+    assert expert(PLAIN, {0: hand}) == "3"
+    assert expert(PLAIN, {3: hand}, "pass pass pass") == "2"
+    hand = "AS KS QS JS 9D 8C"
+    assert expert(SCHMIER, {0: hand}) == "4"
+    assert expert(SCHMIER, {5: hand}, "pass pass pass pass pass") == "3"
+
+
 def test_bid__desperate_when_an_opponent_is_about_to_win() -> None:
     hand = {3: "KS JS 7S AH 9D TD"}
     assert expert(PLAIN, hand, "pass pass 3") == "pass"
@@ -51,6 +69,9 @@ def test_bid__no_higher_than_what_wins_the_match() -> None:
     hand = {0: "AS JS 7S QH 9D 8C"}
     assert expert(PLAIN, hand) == "3"
     assert expert(PLAIN, hand, scores=(13, 0)) == "2"
+    hand = {0: "AS KS QS JS 9D 8C"}
+    assert expert(SCHMIER, hand) == "4"
+    assert expert(SCHMIER, hand, scores=(18, 0, 0)) == "3"
 
 
 def test_styles__cautious_bids_less_and_aggressive_more_often() -> None:
@@ -66,6 +87,12 @@ def test_styles__cautious_bids_less_and_aggressive_more_often() -> None:
 
 def test_name__takes_the_suit_that_promises_most() -> None:
     assert expert(SCHMIER, {0: "AS KS QS JC 2S 5H"}, "6") == "trump:S"
+    assert expert(SCHMIER, {0: "AH QH 2H KS QS 9S"}, "6") == "trump:H"
+
+
+def test_first_lead__shows_the_suit_that_promises_most() -> None:
+    assert expert(PLAIN, {0: "AH JH 7H KS QS 9S"}, "4") == "AH"
+    assert expert(PLAIN, {0: "AS JS 7S KH QH 9H"}, "4") == "AS"
 
 
 @pytest.mark.parametrize("thrown", ["", "9C", "9C 8C"])
@@ -74,6 +101,30 @@ def test_discard__keeps_the_trumps_and_throws_low_cards_or_a_lone_ten(thrown: st
     discard = expert(FOUR_POINT, hands, f"4 {thrown}", stock="8C 9C QD")
     assert discard[1] != "S"
     assert discard in ("7H", "TD", "8C", "9C", "QD")
+
+
+def thrown_by(rules: Rules, hands: dict[int, str], call: str, number: int, stock: str) -> list[str]:
+    """The cards that expert throws one after another."""
+    thrown: list[str] = []
+    for _ in range(number):
+        thrown.append(expert(rules, hands, f"{call} {' '.join(thrown)}", stock=stock))
+    return thrown
+
+
+def test_discard__bidder_throws_the_lone_ten_that_counts_for_his_game_and_makes_voids() -> None:
+    assert "TD" in thrown_by(FOUR_POINT, {0: "AS KS JS 9S AH TD"}, "4", 3, "8C 9C QD")
+    # Two hearts stay rather than a card of each suit.
+    thrown = thrown_by(FOUR_POINT, {0: "AS KS JS 9S 8H 9H"}, "4", 3, "9D 7C JC")
+    assert sorted(thrown) == ["7C", "9D", "JC"]
+
+
+def test_discard__dealer_keeps_the_ten_of_a_long_suit_and_is_void_of_the_others() -> None:
+    stock = "3D 4C 6D 5H 6C 7C 8D 9D 2D 3C 4H TC QD 6H 8C 9C 2C"
+    hand = "AS KS 2S AH TH 4D"
+    call = f"pass pass pass pass pass 3 trump:S {'pass ' * 5}"
+    thrown = thrown_by(SCHMIER, {5: hand}, call, 17, stock)
+    kept = set(hand.split()) | set(stock.split())
+    assert sorted(kept - set(thrown)) == ["2S", "8C", "9C", "AS", "KS", "TC"]
 
 
 def test_discard__dealer_throws_low_cards() -> None:
@@ -108,12 +159,46 @@ def test_lead__never_the_jack_under_a_live_higher_trump() -> None:
     assert expert(PLAIN, hands, "4 AS 7S 8S TS") != "JS"
 
 
-# The ten for the partner's certain winner, and not for the opponents': tests/test_agents_greedy.py, for both players.
+@pytest.mark.parametrize("card", ["JS", "JC", "JK"])
+def test_lead__neither_bower_nor_joker_under_live_higher_trumps(card: str) -> None:
+    assert expert(NO_EXCHANGE, {0: f"{card} 9S 8S 7S AH 7D"}, "6 trump:S") == "9S"
+
+
+@pytest.mark.parametrize(("rules", "partner"), [(PLAIN, 2), (NO_EXCHANGE, 3)])
+def test_follow__gives_the_ten_to_the_partners_certain_winner(rules: Rules, partner: int) -> None:
+    if rules is PLAIN:
+        hands = {0: STRONG, 1: "7S 7C 8C 9C JC QC", partner: "TH 7H 8H 8D 9D KC"}
+        assert expert(rules, hands, "4 AS 7S") == "TH"
+    else:
+        hands = {
+            0: "AS KS QS 3S AH 7D",
+            1: "4S 7C 8C 9C JH QC",
+            2: "5S 2C 3C 4C 5C 6C",
+            partner: "TH 7H 8H 8D 9D KC",
+        }
+        assert expert(rules, hands, "6 trump:S AS 4S 5S") == "TH"
+
+
+@pytest.mark.parametrize("rules", [PLAIN, NO_EXCHANGE])
+def test_follow__keeps_the_ten_from_the_opponents_winner(rules: Rules) -> None:
+    hands = {0: STRONG, 1: "TH 7H 8H 8D 9D KC"}
+    assert expert(rules, hands, "4 AS" if rules is PLAIN else "6 trump:S AS") != "TH"
 
 
 def test_follow__keeps_the_jack_of_trump_from_the_ace() -> None:
     hands = {0: STRONG.replace("JS", "8S"), 1: "JS 7S 7C 8C 9C QC"}
     assert expert(PLAIN, hands, "4 AS") == "7S"
+
+
+@pytest.mark.parametrize("card", ["JS", "JC", "JK"])
+def test_follow__keeps_bowers_and_joker_from_the_opponents_ace_and_gives_them_to_the_partners(card: str) -> None:
+    hands = {0: "AS KS QS 3S AH 7D", 1: f"{card} 4S 7C 8C 9C QC"}
+    assert expert(NO_EXCHANGE, hands, "6 trump:S AS") == "4S"
+    hands = {
+        **{0: "AS KS QS 3S AH 7D", 1: "5S 7C 8C 9C TC QC", 2: "6S 2C 3C 4C 5C 6C"},
+        3: f"{card} 4S 8H 9H 2D 3D",
+    }
+    assert expert(NO_EXCHANGE, hands, "6 trump:S AS 5S 6S") == card
 
 
 def test_follow__gives_the_jack_to_the_partners_ace() -> None:
@@ -131,12 +216,37 @@ def test_follow__last_takes_with_the_cheapest_winner() -> None:
     assert expert(PLAIN, hands, "4 TS 7S 8S") == "QS"
 
 
+SIX_HANDS = {
+    **{0: "JC TS 9S 3S AH 7D", 1: "4S 7C 8C 9C TC QC", 2: "5S 2C 3C 4C 5C 6C"},
+    **{3: "6S 8H 9H 2D 3D 4D", 4: "7S JK 3H 4H 5D 6D"},
+}
+
+
+@pytest.mark.parametrize(
+    ("played", "hand", "card"),
+    [
+        ("TS 4S 5S 6S 7S", "KS QS 8S 5H 6H 8D", "KS"),  # a ten
+        ("JC 4S 5S 6S 7S", "AS 2S KS 8S 5H 6H", "AS"),  # the left bower
+        ("9S 4S 5S 6S JK", "KS 2S 8S 5H 6H 8D", "KS"),  # the joker
+        ("9S 4S 5S 6S 7S", "KS JS 8S 5H 6H 8D", "JS"),  # brings the right bower home
+    ],
+)
+def test_follow__takes_with_the_last_seat_of_six(played: str, hand: str, card: str) -> None:
+    assert expert(NO_EXCHANGE, {**SIX_HANDS, 5: hand}, f"6 trump:S {played}") == card
+
+
 def test_follow__plays_the_low_trump_under_an_opponents_ace_since_its_holder_scores_it() -> None:
     hands = {0: "AS KS 8S AH 7D 8D", 1: "7S TS 7C 8C 9C QC"}
     assert expert(PLAIN, hands, "4 AS") == "7S"
     winner = make_rules("four_point", stock_to_bidder=0, low_to="winner")
     hands = {0: "AS KS TS AH 7D 8D", 1: "7S 9S 7C 8C 9C QC"}
     assert expert(winner, hands, "4 AS") == "9S"
+
+
+def test_follow__plays_the_two_of_trump_under_an_opponents_ace_where_its_holder_scores_it() -> None:
+    hands = {0: "AS KS QS 3S AH 7D", 1: "2S 9S 7C 8C 9C QC"}
+    assert expert(NO_EXCHANGE, hands, "6 trump:S AS") == "2S"
+    assert expert(make_rules(NO_EXCHANGE, low_to="winner"), hands, "6 trump:S AS") == "9S"
 
 
 def test_follow__trumps_a_rich_side_trick_with_the_jack_behind_it() -> None:
@@ -159,6 +269,44 @@ def test_follow__stops_the_bidder_one_point_short() -> None:
     # Four bid, and the jack on the table, with two trumps to choose from.
     hands = {0: "AS JS QS TH 9H 7D", 1: "8S 8D 8C 9C 8H QH", 2: "7S 7C AC 7H QD JC", 3: "9S KS TS AH KH TD"}
     assert expert(PLAIN, hands, "4 AS 8S 7S TS JS 8C 7C") == "KS"
+
+
+@pytest.mark.parametrize(
+    ("options", "hands", "cards", "stops", "else_plays"),
+    [
+        # The jack, brought home over the partner's ten of trump.
+        (
+            {},
+            ("AS QH TD KC JC 7H", "7S 8H TH 7D 8C QD", "TS AC 9C QS TC QC", "8S 9D KS 9H JH 9S"),
+            "QH 8H TC 9H KC TH 9C",
+            "JH",
+            "9D",
+        ),
+        # The low trump where it goes to who wins it, with the last seat.
+        (
+            {"low_to": "winner"},
+            ("JH JS QD 9D QC TS", "8D KD AD JC 7D 8C", "7H AH 7C KH KC 8H", "QH 9S 7S TH TC TD"),
+            "TS 7D 7H 9S QD KD 7C",
+            "7S",
+            "TD",
+        ),
+    ],
+)
+def test_follow__secures_the_point_that_stops_the_bidder(
+    options: dict[str, Any], hands: tuple[str, ...], cards: str, stops: str, else_plays: str
+) -> None:
+    rules = make_rules(PLAIN, **options)
+    assert expert(rules, dict(enumerate(hands)), f"4 {cards}") == stops
+    assert expert(rules, dict(enumerate(hands)), f"2 pass pass pass {cards}") == else_plays
+
+
+def test_follow__secures_a_bower_that_stops_the_bidder_of_six() -> None:
+    hands = {
+        **{0: "7H 7S 8S AD 3D 3H", 1: "JS 8D 5S QH 6S 9C", 2: "JK JH 6D TD TC 9H"},
+        **{3: "8C JD 4D QS 8H KD", 4: "AS JC 6C 3S 2C 5C", 5: "4H KC 3C 7D 4C KH"},
+    }
+    assert expert(NO_EXCHANGE, hands, "6 trump:S AD 8D 6D 4D") == "JC"
+    assert expert(NO_EXCHANGE, hands, f"3 {'pass ' * 5} trump:S AD 8D 6D 4D") == "3S"
 
 
 # ---------------------------------------------------------------- protocol and strength

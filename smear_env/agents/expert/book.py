@@ -1,7 +1,7 @@
 """The fitted tables and weights of expert as one record that kernels take, and where they are kept.
 
 `weights-GAME.json` holds the weight of each rule in each role under its name, `tables-GAME-STOCK.safetensors` the
-tables of the auction. Both are written by `python -m smear_env.agents.expert.fit`. No pickle is read.
+tables of the auction, those of other options under the options' names. All are written by `python -m smear_env.agents.expert.fit`. No pickle is read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from safetensors.numpy import load_file, save
 from smear_env._typing import RecordArray
 from smear_env.cards import MAX_CARDS
 from smear_env.engine.tables import TRUMPS, compile_tables
-from smear_env.rules import MAX_SEATS, Rules
+from smear_env.rules import MAX_SEATS, Rules, make_rules
 
 PLAIN, CAUTIOUS, AGGRESSIVE = range(3)
 """Styles: how much more than a pass a bid must promise."""
@@ -79,28 +79,91 @@ BOOK_DTYPE = np.dtype(
 )
 FITTED = ("makes", "others", "passed", "outbid", "raised", "shift")
 
+STOCKS = {"four_point": (0, 1, 2, 3), "schmier": (0,), "mini": (0, 1, 2)}
+"""Sizes of `stock_to_bidder` that have tables of their own."""
+OPTION_TABLES: dict[str, tuple[dict[str, Any], ...]] = {
+    "four_point": (),
+    "schmier": (),
+    "mini": (),
+}
+"""Other options that have: those under which hands are worth something else than under the preset's."""
+DISTANCE = {
+    "dealer_takes_stock": 4.0,
+    "teams": 4.0,
+    "trump_named": 4.0,
+    "exchange": 1.0,
+    "stock_to_bidder": 1.0,
+    "failed_bid": 3.0,
+    "all_pass": 0.5,
+    "low_to": 2.0,
+    "may_trump": 0.7,
+    "high_low": 0.6,
+}
+"""How far a difference in an option changes what a bid is worth, against others."""
+
 _FOLDER = Path(__file__).parent / "data"
 
 
 @lru_cache(maxsize=64)
 def load_book(rules: Rules) -> RecordArray:
-    """Tables for these rules, [1] BOOK_DTYPE: those fitted to the preset and stock, whatever the other options."""
+    """Tables for these rules, [1] BOOK_DTYPE: those fitted to the nearest options of the preset."""
+    return book_from(rules, nearest_options(rules, fitted_options(rules.name)))
+
+
+def book_from(rules: Rules, fitted: Rules) -> RecordArray:
+    """Tables for these rules, [1] BOOK_DTYPE, from those of `fitted`."""
     book = blank_book(rules)
-    for field, values in _tables(nearest_tables(rules)).items():
+    for field, values in _brought_over(_tables(table_name(fitted)), fitted, rules).items():
         book[field][0] = values
     book["weights"][0] = read_weights(rules.name)
     return book
 
 
 def table_name(rules: Rules) -> str:
-    """Name of the tables fitted for these rules, `four_point-3`: preset and stock to the bidder."""
-    return f"{rules.name}-{rules.stock_to_bidder}"
+    """Name of the tables fitted for these rules: `four_point-3`, the stock, and other options that differ."""
+    changed = {name: value for name, value in rules.options().items() if name != "stock_to_bidder"}
+    parts = [rules.name, str(rules.stock_to_bidder), *(f"{name}={value}" for name, value in changed.items())]
+    return "-".join(parts)
 
 
-def nearest_tables(rules: Rules) -> str:
-    """Name of the committed tables that serve these rules: the preset's, of the nearest stock to the bidder."""
-    stocks = [int(path.stem.rsplit("-", 1)[1]) for path in _FOLDER.glob(f"tables-{rules.name}-*.safetensors")]
-    return f"{rules.name}-{min(stocks, key=lambda stock: abs(stock - rules.stock_to_bidder))}"
+def fitted_stocks(preset: str) -> list[Rules]:
+    """The preset with each size of the stock that has tables of its own."""
+    return [make_rules(preset, stock_to_bidder=stock) for stock in STOCKS[preset]]
+
+
+def fitted_options(preset: str) -> list[Rules]:
+    """All rules that have tables of their own: those of each stock, then those of `OPTION_TABLES`."""
+    return [*fitted_stocks(preset), *(make_rules(preset, **options) for options in OPTION_TABLES[preset])]
+
+
+def nearest_options(rules: Rules, among: list[Rules]) -> Rules:
+    """Of rules with tables those that differ least in what a bid is worth; the first of several."""
+    return min(among, key=lambda fitted: _distance(rules, fitted))
+
+
+def _distance(rules: Rules, other: Rules) -> float:
+    """How much two sets of options differ; numbers by their difference."""
+    total = 0.0
+    for name, weight in DISTANCE.items():
+        one, two = getattr(rules, name), getattr(other, name)
+        if type(one) is int:
+            total += weight * abs(one - two)
+        else:
+            total += weight * (one != two)
+    return total
+
+
+def _brought_over(tables: dict[str, Any], fitted: Rules, rules: Rules) -> dict[str, Any]:
+    """Tables with each bid at its level under other limits of the bid, and others' points by the number of teams."""
+    shift = rules.min_bid - fitted.min_bid
+    levels = np.clip(np.arange(LEVELS) + shift, 1, LEVELS - 1)
+    levels[0] = 0
+    moved = dict(tables)
+    for field, axis in (("passed", 2), ("outbid", 1), ("raised", 1), ("shift", 2)):
+        moved[field] = np.take(tables[field], levels, axis=axis)
+    moved["outbid"][:, min(rules.max_bid - rules.min_bid + 1, LEVELS - 1) :] = 0  # nobody can
+    moved["others"] = tables["others"] * np.float32((fitted.teams - 1) / (rules.teams - 1))
+    return moved
 
 
 def blank_book(rules: Rules) -> Any:

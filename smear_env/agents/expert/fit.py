@@ -1,11 +1,13 @@
 """Fit expert by its own play: the tables of the auction and the weights of the rules of play.
 
     python -m smear_env.agents.expert.fit --rules four_point
+    python -m smear_env.agents.expert.fit --rules four_point --options
 
 In each round expert plays deals against itself. At decisions drawn at random every choice is played out to the end of
 the deal, on the true cards, by expert in all seats. The weights are moved so that the card of the highest worth is the
 one that scored most on average, and the tables take the means of what bids and passes led to. The first round starts
-from a few weights set by hand. The same seed gives the same files.
+from a few weights set by hand. With `--options` the tables of other options are fitted, from those of the preset on and
+with its weights, so that nothing changes for the preset. The same seed gives the same files.
 """
 
 from __future__ import annotations
@@ -25,8 +27,6 @@ from smear_env.agents.seen import kernel_tables
 from smear_env.layout import observation_layout, vector_size
 from smear_env.rules import Rules, make_rules
 
-STOCKS = {"four_point": (0, 1, 2, 3), "schmier": (0,), "mini": (0, 1, 2)}
-"""Sizes of `stock_to_bidder` that have tables of their own."""
 GAMES_A_ROUND = {"four_point": 80_000, "schmier": 30_000, "mini": 20_000}
 KEEP = 0.3
 """Share of the decisions that are played out."""
@@ -50,16 +50,18 @@ class Fitter:
         first_tables(self.book[0], rules)
         self.bench = selfplay.new_bench(vector_size(observation_layout(rules)), len(rules.action_names))
 
-    def gather(self, games: int, number: int) -> tuple[selfplay.Choices, selfplay.Calls]:
-        """Self-play of round `number`, every choice of some decisions played out."""
-        rows, cells = games * 12, games * 60
+    def gather(
+        self, games: int, number: int, keep_cards: float = KEEP
+    ) -> tuple[selfplay.Choices, selfplay.Calls]:
+        """Self-play of round `number`, every choice of some decisions played out; of cards a share `keep_cards`."""
+        rows, cells = (games * 12, games * 60) if keep_cards else (64, 128)
         choices = selfplay.Choices(
             np.zeros(rows + 1, np.int64),
             np.zeros(rows, np.int64),
             np.zeros((cells, books.FEATURES), np.float32),
             np.zeros(cells, np.float32),
         )
-        room = games * 8
+        room = games * 8 if keep_cards else games * 16
         calls = selfplay.Calls(
             np.zeros((room, 6), np.int64),
             np.zeros(room, np.int64),
@@ -70,7 +72,7 @@ class Fitter:
         )
         seed = np.uint64((self.seed * 1_000_003 + number * 7919) % 2**63)
         written, called = selfplay.gather(
-            self.tables, self.starts, self.book, self.bench, seed, games, KEEP, choices, calls
+            self.tables, self.starts, self.book, self.bench, seed, games, KEEP, keep_cards, choices, calls
         )
         end = choices.start[written]
         return (
@@ -335,6 +337,20 @@ def fit(fitters: list[Fitter], rounds: int, games: int, quiet: bool = False) -> 
             report(fitters, number, gain, time.perf_counter() - began)
 
 
+def fit_bids(fitter: Fitter, rounds: int, games: int) -> None:
+    """Fit the tables of one set of rules in place, the weights left as they are, from the nearest book on."""
+    nearest = books.nearest_options(fitter.rules, books.fitted_stocks(fitter.rules.name))
+    fitter.book = books.book_from(fitter.rules, nearest)
+    said: list[selfplay.Calls] = []
+    for number in range(rounds):
+        said.append(fitter.gather(games, number, 0.0)[1])
+        if number == 1:
+            # The first round's calls were made by the tables of other rules.
+            del said[0]
+        fit_tables(fitter.book[0], said)
+        fit_shift(fitter.book[0], said, fitter.rules)
+
+
 def report(fitters: list[Fitter], number: int, gain: float, seconds: float) -> None:
     """Say how far a round has come."""
     ahead = []
@@ -353,10 +369,21 @@ def main() -> None:
     parser.add_argument("--rules", default="four_point", choices=list(STOCKS), help="preset")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--options", action="store_true", help="only the tables of other options, with the weights there are"
+    )
     given = parser.parse_args()
-    stocks = STOCKS[given.rules]
+    games = GAMES_A_ROUND[given.rules]
+    if given.options:
+        for options in books.OPTION_TABLES[given.rules]:
+            fitter = Fitter(make_rules(given.rules, **options), given.seed)
+            fit_bids(fitter, given.rounds, games)
+            report([fitter], given.rounds - 1, 0.0, 0.0)
+            books.save_tables(books.table_name(fitter.rules), fitter.book[0])
+        return
+    stocks = books.STOCKS[given.rules]
     fitters = [Fitter(make_rules(given.rules, stock_to_bidder=stock), given.seed) for stock in stocks]
-    fit(fitters, given.rounds, GAMES_A_ROUND[given.rules] // len(stocks))
+    fit(fitters, given.rounds, games // len(stocks))
     for fitter in fitters:
         books.save_tables(books.table_name(fitter.rules), fitter.book[0])
     books.save_weights(given.rules, fitters[0].book["weights"][0])

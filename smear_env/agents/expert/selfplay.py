@@ -98,10 +98,11 @@ def gather(
     seed: np.uint64,
     games: int,
     keep: float,
+    keep_cards: float,
     choices: Choices,
     calls: Calls,
 ) -> tuple[int, int]:
-    """Play games and write what each choice of about `keep` of the decisions leads to.
+    """Play games and write what each choice of about `keep` of the calls and `keep_cards` of the cards leads to.
 
     Returns how many decisions of cards, and how many calls, were written; ends early when there is no more room.
     """
@@ -113,6 +114,7 @@ def gather(
     called = 0
     choices.start[0] = 0
     rare = as_int(keep * 1000)
+    rare_cards = as_int(keep_cards * 1000)
     for game in range(games):
         start_deal(t, s, seed, game)
         generator = stream(seed, game, CHANCE)
@@ -128,7 +130,7 @@ def gather(
                     if called + 8 > len(calls.call):
                         return written, called
                     called = play_calls(t, at, b, bench, row, mask, calls, called)
-                elif kept < rare and phase != NAME:
+                elif kept < rare_cards and phase != BID and phase != NAME:
                     if choices.start[written] + 64 > len(choices.value) or written + 1 >= len(choices.start):
                         return written, called
                     written = play_choices(t, at, b, bench, row, mask, choices, written)
