@@ -19,7 +19,7 @@ from smear_env._jit import kernel
 from smear_env._typing import Float64Array, RecordArray
 from smear_env.agents.expert import book as books
 from smear_env.agents.expert import load_book, selfplay
-from smear_env.agents.expert.agent import expert_action
+from smear_env.agents.expert.agent import expert_action, show
 from smear_env.agents.greedy.agent import decide
 from smear_env.agents.seen import kernel_tables
 from smear_env.engine.deal import start_match
@@ -126,7 +126,7 @@ def match_duel(
     games: int,
     won: Float64Array,
 ) -> None:
-    """Play duplicate matches, [games, teams]: 1 where expert as team 0, 1 ... wins, an equal share where nobody does."""
+    """Play duplicate matches, [games, teams]: 1 where expert as team 0, 1 ... wins, an equal share where none does."""
     t = tables[0]
     at = starts[0]
     s = bench.states[0]
@@ -136,7 +136,7 @@ def match_duel(
             s.one_deal = 0
             start_match(t, s, seed, game, -1, np.zeros(6, np.int64), False)
             while s.phase != OVER:
-                action = selfplay.show(t, s, at, bench)
+                action = show(t, at, s, bench.row[0], bench.mask[0])
                 if action < 0:
                     if t.team_of[s.turn] == side:
                         action = expert_action(t, at, bench.row[0], bench.mask[0], books[0], 0)

@@ -191,11 +191,15 @@ def test_follow__keeps_the_jack_of_trump_from_the_ace() -> None:
 
 
 @pytest.mark.parametrize("card", ["JS", "JC", "JK"])
-def test_follow__keeps_bowers_and_joker_from_the_opponents_ace_and_gives_them_to_the_partners(card: str) -> None:
+def test_follow__keeps_bowers_and_joker_from_the_opponents_ace_and_gives_them_to_the_partners(
+    card: str,
+) -> None:
     hands = {0: "AS KS QS 3S AH 7D", 1: f"{card} 4S 7C 8C 9C QC"}
     assert expert(NO_EXCHANGE, hands, "6 trump:S AS") == "4S"
     hands = {
-        **{0: "AS KS QS 3S AH 7D", 1: "5S 7C 8C 9C TC QC", 2: "6S 2C 3C 4C 5C 6C"},
+        0: "AS KS QS 3S AH 7D",
+        1: "5S 7C 8C 9C TC QC",
+        2: "6S 2C 3C 4C 5C 6C",
         3: f"{card} 4S 8H 9H 2D 3D",
     }
     assert expert(NO_EXCHANGE, hands, "6 trump:S AS 5S 6S") == card
@@ -217,8 +221,11 @@ def test_follow__last_takes_with_the_cheapest_winner() -> None:
 
 
 SIX_HANDS = {
-    **{0: "JC TS 9S 3S AH 7D", 1: "4S 7C 8C 9C TC QC", 2: "5S 2C 3C 4C 5C 6C"},
-    **{3: "6S 8H 9H 2D 3D 4D", 4: "7S JK 3H 4H 5D 6D"},
+    0: "JC TS 9S 3S AH 7D",
+    1: "4S 7C 8C 9C TC QC",
+    2: "5S 2C 3C 4C 5C 6C",
+    3: "6S 8H 9H 2D 3D 4D",
+    4: "7S JK 3H 4H 5D 6D",
 }
 
 
@@ -302,8 +309,12 @@ def test_follow__secures_the_point_that_stops_the_bidder(
 
 def test_follow__secures_a_bower_that_stops_the_bidder_of_six() -> None:
     hands = {
-        **{0: "7H 7S 8S AD 3D 3H", 1: "JS 8D 5S QH 6S 9C", 2: "JK JH 6D TD TC 9H"},
-        **{3: "8C JD 4D QS 8H KD", 4: "AS JC 6C 3S 2C 5C", 5: "4H KC 3C 7D 4C KH"},
+        0: "7H 7S 8S AD 3D 3H",
+        1: "JS 8D 5S QH 6S 9C",
+        2: "JK JH 6D TD TC 9H",
+        3: "8C JD 4D QS 8H KD",
+        4: "AS JC 6C 3S 2C 5C",
+        5: "4H KC 3C 7D 4C KH",
     }
     assert expert(NO_EXCHANGE, hands, "6 trump:S AD 8D 6D 4D") == "JC"
     assert expert(NO_EXCHANGE, hands, f"3 {'pass ' * 5} trump:S AD 8D 6D 4D") == "3S"

@@ -1,7 +1,8 @@
 """The fitted tables and weights of expert as one record that kernels take, and where they are kept.
 
 `weights-GAME.json` holds the weight of each rule in each role under its name, `tables-GAME-STOCK.safetensors` the
-tables of the auction, those of other options under the options' names. All are written by `python -m smear_env.agents.expert.fit`. No pickle is read.
+tables of the auction, those of other options under the options' names. All are written by
+`python -m smear_env.agents.expert.fit`. No pickle is read.
 """
 
 from __future__ import annotations

@@ -366,7 +366,7 @@ def report(fitters: list[Fitter], number: int, gain: float, seconds: float) -> N
 def main() -> None:
     """`python -m smear_env.agents.expert.fit`."""
     parser = argparse.ArgumentParser(prog="python -m smear_env.agents.expert.fit", description=__doc__)
-    parser.add_argument("--rules", default="four_point", choices=list(STOCKS), help="preset")
+    parser.add_argument("--rules", default="four_point", choices=list(books.STOCKS), help="preset")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
