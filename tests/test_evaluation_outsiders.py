@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +18,8 @@ from smear_env import make_rules
 
 pytest.importorskip("scipy")
 
-from training.evaluate import evaluate, evaluate_plays
-from training.evaluation.outsiders import Outsider
+from training.evaluate import describe, evaluate, evaluate_plays
+from training.evaluation.outsiders import Outsider, files_hash
 from training.evaluation.plays import worst_points
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -78,6 +82,9 @@ for line in sys.stdin:
                 time.sleep(30)
             elif word == "death":
                 sys.exit("no more")
+            elif word == "flood":
+                while True:
+                    sys.stdout.write("x" * 1000)
             elif word == "twice":
                 answer = answer + "\\n" + answer + "\\n" + answer
             else:
@@ -133,6 +140,10 @@ def test_callable__that_misbehaves_forfeits_that_deal_alone(
         ('{"action": "pass", "id": -5}', "garbage", "answered question -5"),
         ('{"error": "I give up"}', "exception", "I give up"),
         ('{"action": [1]}', "type", "neither"),
+        ('{"action": NaN}', "type", "nan is neither"),
+        ('{"action": "[/red]\\u001b[31m"}', "illegal", r"'[/red]\x1b[31m' is not legal"),
+        ('{"error": "\\ud800\\n\\u001b[31m"}', "exception", r"\ud800\n\x1b[31m"),
+        ("flood", "garbage", "no JSON: 'xxx"),
         ("silence", "silence", "no answer within 0.4 seconds"),
         ("death", "death", "exit code 1: no more"),
     ],
@@ -166,7 +177,10 @@ def check_forfeit(result: dict[str, Any], comparison: Any, reason: str, told: st
     ]
     assert all(told in one["told"] for one in reported["first"])
     assert "against" not in result["forfeits"]
-    json.dumps(result)
+    json.dumps(result, allow_nan=False)
+    said = describe(result)
+    assert f"forfeited 2 plays (2 {reason}); the first: deal {deal}, " in said
+    assert said.count("\n") == 1
 
 
 @pytest.mark.parametrize("rules", ["four_point", "schmier", "mini"])
@@ -205,8 +219,10 @@ def test_forfeit__of_a_match_loses_it(folder: Path) -> None:
     result = evaluate("my_players:exception", "passer", make_rules("four_point"), pairs=2, matches=2)
     # In match 1; match 0 has only passed deals and is cut off.
     assert result["matches_won"] == 0.25
-    assert result["forfeits"]["agent"]["count"] == 2
-    assert {one["of"] for one in result["forfeits"]["agent"]["first"]} == {"matches"}
+    assert result["forfeits"]["agent"]["count"] == 4
+    assert (
+        sorted(one["of"] for one in result["forfeits"]["agent"]["first"]) == ["deals"] * 2 + ["matches"] * 2
+    )
 
 
 @pytest.mark.parametrize(
@@ -270,3 +286,64 @@ def test_view__tells_what_the_seat_knows(folder: Path) -> None:
     )
     result, _ = measured("spy:choose")
     assert "forfeits" not in result, result
+
+
+def test_process__that_answers_without_reading_does_not_stop_the_evaluation(folder: Path) -> None:
+    (folder / "deaf.py").write_text(
+        "import time\n"
+        "print('{\"ready\": true}', flush=True)\n"
+        "while True:\n"
+        "    time.sleep(0.05)\n"
+        "    print('{\"action\": 99}', flush=True)\n"
+    )
+    from training.evaluation.conversation import Conversation
+    from training.evaluation.plays import ForfeitError
+
+    conversation = Conversation([sys.executable, "deaf.py"])
+    try:
+        with pytest.raises(ForfeitError, match="did not read its messages within"):
+            conversation.tell({"told": "x" * 10_000_000}, 0.2)
+    finally:
+        conversation.end()
+
+
+def test_conversation__leaves_nothing_behind_when_a_child_holds_its_pipes(folder: Path) -> None:
+    import threading
+
+    from training.evaluation.conversation import Conversation
+
+    before = threading.active_count()
+    script = "import os, time\nif os.fork():\n    os._exit(0)\nos.setsid()\ntime.sleep(5)"
+    conversation = Conversation([sys.executable, "-c", script])
+    time.sleep(0.2)
+    conversation.end()
+    until = time.monotonic() + 3
+    while threading.active_count() > before and time.monotonic() < until:
+        time.sleep(0.05)
+    assert threading.active_count() <= before
+
+
+def test_callable__ends_with_the_evaluation_whatever_it_computes(folder: Path) -> None:
+    (folder / "endless.py").write_text("def choose(observation, mask):\n    while True:\n        pass\n")
+    host = subprocess.Popen(
+        [sys.executable, "-m", "training.evaluation.host", "endless:choose"],
+        stdin=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(folder)))},
+    )
+    act = {"type": "act", "id": 1, "observation": [0], "mask": [1]}
+    host.communicate(f"{json.dumps(act)}\n".encode(), timeout=30)
+    assert host.returncode == 0
+
+
+def test_description__of_a_callable_does_not_run_its_package(folder: Path) -> None:
+    (folder / "noisy").mkdir()
+    (folder / "noisy" / "__init__.py").write_text("raise SystemExit('imported here')")
+    (folder / "noisy" / "player.py").write_text("choose = None")
+    assert files_hash("noisy.player:choose") == hashlib.sha256(b"choose = None").hexdigest()
+    assert files_hash("noisy.missing:choose") is None
+
+
+@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan"), float("inf")])
+def test_limit__that_is_no_time_is_refused(folder: Path, limit: float) -> None:
+    with pytest.raises(ValueError, match="limit_seconds"):
+        measured("my_players:good", limit=limit)

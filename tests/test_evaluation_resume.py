@@ -63,43 +63,61 @@ def shards(folder: Path) -> set[Path]:
     return set(folder.rglob("*.safetensors"))
 
 
-@pytest.mark.parametrize("how", [pytest.param(signal.SIGKILL, marks=pytest.mark.slow), signal.SIGINT])
-def test_command__stopped_in_the_middle_goes_on_to_the_same_result(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: signal.Signals
-) -> None:
-    (tmp_path / "slow_player.py").write_text(SLOW_PLAYER)
-    stopped = started(tmp_path, "runs", "result.json", 2)
-    while len(shards(tmp_path / "runs")) < 3:
+def stop_in_the_middle(folder: Path, processes: int, how: signal.Signals) -> str:
+    """Start the command, stop it with shards done and others begun; what it said."""
+    (folder / "slow_player.py").write_text(SLOW_PLAYER)
+    stopped = started(folder, "runs", "result.json", processes)
+    while len(shards(folder / "runs")) < 3:
         assert stopped.poll() is None, stopped.communicate()
         time.sleep(0.01)
-    if how == signal.SIGINT:
-        os.killpg(stopped.pid, how)  # as a terminal does, to every process of the command
-    else:
-        stopped.kill()
+    os.killpg(stopped.pid, how)  # as a terminal does, to every process of the command
     _, said = stopped.communicate(timeout=60)
     assert stopped.returncode != 0
+    assert not (folder / "result.json").exists()
+    assert 3 <= len(shards(folder / "runs")) <= 8
+    (folder / "go on").touch()
+    return said
+
+
+def whole(folder: Path, runs: Path | None) -> dict[str, Any]:
+    """The evaluation of the command, in this process."""
+    means = Means(folder=runs, shard=2)
+    names = ("slow_player:choose", "random")
+    return evaluate(
+        *names, make_rules("four_point"), pairs=16, deals="fixed", limit_seconds=50.0, means=means
+    )
+
+
+def test_command__killed_in_the_middle_goes_on_to_the_same_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop_in_the_middle(tmp_path, 1, signal.SIGKILL)
+    written = {path: path.stat().st_mtime_ns for path in shards(tmp_path / "runs")}
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    result = whole(tmp_path, tmp_path / "runs")
+    assert {path: path.stat().st_mtime_ns for path in written} == written, "what was there is played again"
+    assert len(shards(tmp_path / "runs")) == 16
+    assert result == whole(tmp_path, None)
+    assert "forfeits" not in result
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_command__of_two_processes_stopped_in_the_middle_goes_on_to_the_same_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: signal.Signals
+) -> None:
+    said = stop_in_the_middle(tmp_path, 2, how)
     if how == signal.SIGINT:
         assert "the same command goes on" in said
         assert "Traceback" not in said
-    assert not (tmp_path / "result.json").exists()
-    before = shards(tmp_path / "runs")
-    assert 3 <= len(before) <= 8
-    (tmp_path / "go on").touch()
-    written = {path: path.stat().st_mtime_ns for path in before}
-    going_on = started(tmp_path, "runs", "result.json", 1)
+    going_on = started(tmp_path, "runs", "result.json", 2)
     _, said = going_on.communicate(timeout=120)
     assert going_on.returncode == 0, said
     assert "were there from before" in said
-    assert {path: path.stat().st_mtime_ns for path in before} == written, "what was there is not played again"
-    assert len(shards(tmp_path / "runs")) == 16
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    names, means = ("slow_player:choose", "random"), Means(shard=2)
-    whole = evaluate(
-        *names, make_rules("four_point"), pairs=16, deals="fixed", limit_seconds=50.0, means=means
-    )
-    assert (tmp_path / "result.json").read_text() == json.dumps(whole, indent=1) + "\n"
-    assert "forfeits" not in whole
+    assert (tmp_path / "result.json").read_text() == json.dumps(whole(tmp_path, None), indent=1) + "\n"
 
 
 @pytest.mark.parametrize("preset", ["schmier", pytest.param("four_point", marks=pytest.mark.slow)])

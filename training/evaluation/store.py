@@ -38,9 +38,9 @@ class Store:
         try:
             with safe_open(path, framework="numpy") as file:
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
-                metadata = file.metadata()
-            plays = Plays(**arrays, reports=json.loads(metadata["reports"]))
-            if metadata["sha256"] != _digest(plays):
+                beside = json.loads(file.metadata()["beside"])
+            plays = Plays(**arrays, reports=beside["reports"])
+            if beside["sha256"] != _digest(plays):
                 return None
         except (OSError, SafetensorError, ValueError, TypeError, KeyError):
             return None  # it is played again, and written again
@@ -49,8 +49,9 @@ class Store:
     def save(self, first: int, count: int, plays: Plays) -> None:
         """Keep a finished shard."""
         if self.folder is not None:
-            metadata = {"reports": json.dumps(plays.reports), "sha256": _digest(plays)}
-            content = save(plays.arrays(), metadata=metadata)
+            # One entry: the order of several is not always the same, and the same plays are to give the same file.
+            beside = json.dumps({"reports": plays.reports, "sha256": _digest(plays)})
+            content = save(plays.arrays(), metadata={"beside": beside})
             write_atomically(self._path(first, count), content)
 
     def forget(self) -> None:
