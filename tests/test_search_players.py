@@ -58,6 +58,14 @@ def test_search__decides_alike_in_any_order_of_calls(name: str) -> None:
     assert other.act_batch(rows, masks).tolist() != actions.tolist()
 
 
+def test_search__in_parts_decides_as_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = make_rules("four_point")
+    rows, masks = (np.array(part) for part in zip(*random_decisions(rules, 4, 2, 0.3), strict=True))
+    whole = started("pimc-3", rules).act_batch(rows, masks).tolist()
+    monkeypatch.setattr("smear_env.agents.search.pimc.PART", 2)
+    assert started("pimc-3", rules).act_batch(rows, masks).tolist() == whole
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_search__refuses_what_every_agent_refuses(name: str) -> None:
     rules = make_rules("four_point")
@@ -74,7 +82,20 @@ def test_search__refuses_what_every_agent_refuses(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["pimc", "pimc-", "pimc-0", "pimc-x", "pimc-1.5", "pimc--3", "ismcts-0", "ismcts-two"]
+    "name",
+    [
+        "pimc",
+        "pimc-",
+        "pimc-0",
+        "pimc-100001",
+        "pimc-1001:expert",
+        pytest.param("pimc-" + 5000 * "9", id="pimc-9..."),
+        "pimc-x",
+        "pimc-1.5",
+        "pimc--3",
+        "ismcts-0",
+        "ismcts-two",
+    ],
 )
 def test_name__without_a_sensible_number_is_refused_with_the_remedy(name: str) -> None:
     with pytest.raises(ValueError, match=r"whole number .* as in (pimc-20|ismcts-500)"):
@@ -86,7 +107,9 @@ def test_name__of_weights_is_a_checkpoint_or_expert() -> None:
     assert isinstance(weighed, PimcAgent)
     assert weighed.weights is not None
     assert isinstance(make_agent("pimc-3:expert").weights, ExpertAgent)  # type: ignore[attr-defined]
-    with pytest.raises(ValueError, match="no checkpoint 'nobody'"):
+    with pytest.raises(
+        ValueError, match=r"agent 'pimc-3:nobody': .* expert or a checkpoint: no checkpoint 'nobody'"
+    ):
         make_agent("pimc-3:nobody")
     with pytest.raises(ValueError, match="only pimc-N takes a checkpoint"):
         make_agent("ismcts-3:four_point")

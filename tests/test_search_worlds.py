@@ -222,6 +222,7 @@ def test_worlds__same_arguments_same_worlds() -> None:
         few, many, other = (sample_worlds(observation, rules, n, s) for n, s in ((5, 1), (20, 1), (5, 2)))
         assert np.array_equal(few.orders, many.orders[:5])
         assert (few.states == many.states[:5]).all()
+        assert np.array_equal(sample_worlds(observation, rules, 15, 1, first=5).orders, many.orders[5:])
         assert not np.array_equal(few.orders, other.orders)
 
 
@@ -248,6 +249,38 @@ def test_worlds__an_observation_that_no_deal_shows_is_refused() -> None:
     observation[rules_slice(rules, "voids")] = 1
     with pytest.raises(ValueError, match="no deal"):
         sample_worlds(observation, rules, 1, 0)
+
+
+def test_worlds__of_other_options_are_refused() -> None:
+    rules = make_rules("four_point")
+    for observation, _ in random_decisions(make_rules("four_point", stock_to_bidder=1), 1, 2):
+        with pytest.raises(ValueError, match="not written under these rules"):
+            sample_worlds(observation, rules, 1, 0)
+
+
+@pytest.mark.parametrize("game", ["mini", "four_point", "schmier"])
+def test_worlds__of_a_damaged_observation_are_refused_or_show_it(game: str) -> None:
+    rules, rng = make_rules(game), Random(3)
+    refused = 0
+    for observation, _ in random_decisions(rules, 2, 8, 0.3):
+        for _ in range(10):
+            damaged = observation.copy()
+            damaged[rng.randrange(len(damaged))] = rng.choice((-128, -1, 0, 1, 2, 7, 127))
+            try:
+                states = sample_worlds(damaged, rules, 2, 1).states
+            except ValueError:
+                refused += 1
+                continue
+            assert all(np.array_equal(view(state, rules), damaged) for state in states)
+    assert refused > 100
+
+
+def test_worlds__of_a_match_beyond_the_scores_shown_are_drawn() -> None:
+    rules = make_rules("four_point", ending="made_bid")
+    state = sample_worlds(random_decisions(rules, 1, 1)[0][0], rules, 1, 0).states[0]
+    state.scores[:2] = 110, -120
+    observation = view(state, rules)
+    assert np.array_equal(view(sample_worlds(observation, rules, 1, 0).states[0], rules), observation)
 
 
 def rules_slice(rules: Rules, piece: str) -> slice:

@@ -37,7 +37,8 @@ class ClairvoyantAgent(SearchAgent):
     def act_batch(self, observations: Int8Array, masks: Int8Array) -> Int64Array:  # noqa: ARG002 see `Agent`
         """Refused with RuntimeError: a clairvoyant agent acts on states."""
         raise RuntimeError(
-            "clairvoyant must be shown the state: call act_batch_seeing(observations, masks, states)"
+            "clairvoyant must be shown the state: call act_batch_seeing(observations, masks, states); where "
+            "states are not shown, as to an environment's opponents, take another agent, such as pimc-20"
         )
 
     def act_batch_seeing(self, observations: Int8Array, masks: Int8Array, states: Int8Array) -> Int64Array:

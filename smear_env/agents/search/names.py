@@ -14,7 +14,9 @@ PATTERNS = ("pimc-N", "pimc-N:expert", "pimc-N:CHECKPOINT", "ismcts-N", "clairvo
 """What the names look like; N is a whole number from 1."""
 
 _NAME = re.compile(r"(pimc|ismcts)(?:-([^:]*))?(?::(.*))?", re.DOTALL)
-_MOST = 1_000_000
+_MOST = 100_000
+_MOST_WEIGHED = 1_000
+"""With weights: twenty worlds are held for each that is drawn, and eight drawn for a play-out."""
 
 
 def make_search_agent(name: str) -> Agent | None:
@@ -29,10 +31,11 @@ def make_search_agent(name: str) -> Agent | None:
     if found is None:
         return None
     kind, number, checkpoint = found.groups()
-    if not (number and re.fullmatch(r"[0-9]+", number) and 1 <= int(number) <= _MOST):
+    most = _MOST if checkpoint is None else _MOST_WEIGHED
+    if not (number and re.fullmatch(r"0*[1-9][0-9]{0,5}", number) and int(number) <= most):
         raise ValueError(
             f"agent {name!r}: after {kind}- comes a whole number of {'worlds' if kind == 'pimc' else 'iterations'} "
-            f"from 1 to {_MOST}, as in {kind}-{20 if kind == 'pimc' else 500}"
+            f"from 1 to {most}, as in {kind}-{20 if kind == 'pimc' else 500}"
         )
     if kind == "ismcts":
         if checkpoint is not None:
@@ -44,12 +47,19 @@ def make_search_agent(name: str) -> Agent | None:
         return IsmctsAgent(int(number))
     from smear_env.agents.search.pimc import PimcAgent
 
-    return PimcAgent(int(number), weights=None if checkpoint is None else _policy(checkpoint))
+    return PimcAgent(int(number), weights=None if checkpoint is None else _policy(name, checkpoint))
 
 
-def _policy(name: str) -> Agent:
-    """`expert`, or the policy of a checkpoint; ValueError if there is none."""
+def _policy(name: str, checkpoint: str) -> Agent:
+    """`expert`, or the policy of a checkpoint; ValueError naming the agent if there is none."""
     from smear_env.agents.expert import ExpertAgent
     from smear_env.agents.policy import load_policy
 
-    return ExpertAgent() if name == "expert" else load_policy(name)
+    if checkpoint == "expert":
+        return ExpertAgent()
+    try:
+        return load_policy(checkpoint)
+    except ValueError as error:
+        raise ValueError(
+            f"agent {name!r}: after the colon comes the policy that weighs worlds, expert or a checkpoint: {error}"
+        ) from error

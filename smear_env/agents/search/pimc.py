@@ -8,6 +8,8 @@ out, nor to hide.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from smear_env._typing import Int8Array, RecordArray
@@ -32,6 +34,8 @@ DOUBT_BEFORE_PLAY = 2.0
 """As much for what is done before the first lead: there `expert` goes by tables fitted to thousands of deals."""
 POOL = 20
 """Worlds weighed for each that is drawn."""
+PART = 4096
+"""Worlds held at once, 5 MB or so; with weights the whole pool is."""
 
 
 class PimcAgent(SearchAgent):
@@ -63,23 +67,29 @@ class PimcAgent(SearchAgent):
         """The action of the best mean value; see `choice.choose`."""
         plays = self._plays(row)
         solved = plays and self._cards_left(row) <= SOLVED_CARDS.get(self.rules.teams, 0)
-        states = self._states(row, self.worlds * (1 if solved else PLAYOUT_FACTOR))
-        values = np.zeros((len(states), len(mask)), np.float32)
+        count = self.worlds * (1 if solved else PLAYOUT_FACTOR)
+        values = np.zeros((count, len(mask)), np.float32)
         tables, starts, books, scratch, shown = self.tools()
-        if solved:
-            values_by_solver(tables, states, mask, workspace(), values)
-        else:
-            values_by_play(tables, starts, states, mask, books, PLAIN, scratch, shown, values)
+        for first, states in self._parts(row, count):
+            part = values[first : first + len(states)]
+            if solved:
+                values_by_solver(tables, states, mask, workspace(), part)
+            else:
+                values_by_play(tables, starts, states, mask, books, PLAIN, scratch, shown, part)
         doubt = self.doubt if plays else DOUBT_BEFORE_PLAY
         return choose(values, mask, self.expert_choice(row, mask), doubt)
 
-    def _states(self, row: Int8Array, count: int) -> RecordArray:
-        """Worlds [count] that fit an observation [d], drawn by weights if there are any."""
+    def _parts(self, row: Int8Array, count: int) -> Iterator[tuple[int, RecordArray]]:
+        """`count` worlds that fit an observation [d], drawn by weights if there are any: the number of the first in
+        each part, and the part, [W].
+        """
         seed = self.seed_of(row)
-        if self.weights is None:
-            return sample_worlds(row, self.rules, count, seed).states
-        pool = sample_worlds(row, self.rules, POOL * count, seed)
-        return pool.states[resample(likelihoods(pool, self.rules, self.weights), count, seed)]
+        if self.weights is not None:
+            pool = sample_worlds(row, self.rules, POOL * count, seed)
+            yield 0, pool.states[resample(likelihoods(pool, self.rules, self.weights), count, seed)]
+            return
+        for first in range(0, count, PART):
+            yield first, sample_worlds(row, self.rules, min(PART, count - first), seed, first=first).states
 
     def _plays(self, row: Int8Array) -> bool:
         """Whether this decision is a card to play."""

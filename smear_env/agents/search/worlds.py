@@ -30,6 +30,7 @@ from smear_env.agents.search.known import (
     read_known,
     trump_classes,
 )
+from smear_env.agents.search.sound import cards_are_sound, numbers_are_sound, shows
 from smear_env.agents.search.ways import Ways, count_ways, draw_way
 from smear_env.agents.seen import Whole, kernel_tables
 from smear_env.cards import bit, count, drop_lowest, lowest
@@ -37,7 +38,7 @@ from smear_env.engine.deal import draw_below, set_cards, stream
 from smear_env.engine.seats import seat_after
 from smear_env.engine.state import BID, DISCARD, EXCHANGE, NAME, SEATS, new_states
 from smear_env.engine.step import step
-from smear_env.layout import observation_layout, vector_size
+from smear_env.layout import SATURATED, observation_layout, vector_size
 from smear_env.rules import MAX_SUITS, Rules
 
 _NONE = np.uint64(0)
@@ -61,10 +62,11 @@ class Worlds:
     """[N] STATE_DTYPE, the table now: each ends with the deal (`one_deal`), the viewer is seat 0 and is to act."""
 
 
-def sample_worlds(observation: Int8Array, rules: Rules, worlds: int, seed: int) -> Worlds:
+def sample_worlds(observation: Int8Array, rules: Rules, worlds: int, seed: int, *, first: int = 0) -> Worlds:
     """Draw `worlds` worlds that fit the observation [d] int8 of the seat to act, each equally likely.
 
-    The same arguments give the same worlds, and the first of more are those of fewer. Raises ValueError for
+    The same arguments give the same worlds, and the first of more are those of fewer; `first` is how many to leave
+    out before them, so that many can be drawn a part at a time. Raises ValueError for
     another shape, for the view of a seat that is not to act, and for one that no deal can show.
     """
     row = np.ascontiguousarray(observation, np.int8)
@@ -83,8 +85,10 @@ def sample_worlds(observation: Int8Array, rules: Rules, worlds: int, seed: int) 
     actions = np.empty((worlds, most_actions(rules)), np.int64)
     states = new_states(worlds)
     announce_part(*ANNOUNCED, fill_worlds)
-    if not fill_worlds(tables, starts, row, np.uint64(seed), orders, actions, states):
-        raise ValueError("no deal shows this observation: it was not written under these rules")
+    if not fill_worlds(tables, starts, row, np.uint64(seed), first, orders, actions, states):
+        raise ValueError(
+            "no deal shows this observation: it was not written under these rules, or is damaged"
+        )
     return Worlds(orders, actions, states)
 
 
@@ -99,13 +103,18 @@ def fill_worlds(
     starts: RecordArray,
     row: Int8Array,
     seed: np.uint64,
+    first: int,
     orders: Int8Array,
     actions: Int64Array,
     states: RecordArray,
 ) -> bool:
     """Write worlds [N] that fit an observation [d]; False if there is none."""
     t, at = tables[0], starts[0]
+    if not numbers_are_sound(t, at, row):
+        return False
     known = read_known(t, at, row)
+    if not cards_are_sound(t, known):
+        return False
     class_size = np.zeros(CLASSES, np.int64)
     left = known.unseen
     while left != _NONE:
@@ -119,7 +128,7 @@ def fill_worlds(
     cards = np.int64(t.cards)
     piles = np.zeros((PILES, cards), np.int64)
     for world in range(len(states)):
-        generator = stream(seed, world, 0)
+        generator = stream(seed, first + world, 0)
         ways = plain
         if known.spare_trumps:
             # A draw of 53 bits: which of the two cases, each as often as it has ways.
@@ -133,7 +142,8 @@ def fill_worlds(
         set_match(t, at, row, known, states[world])
         set_cards(t, states[world], orders[world])
         replay(t, known, piles, actions[world], states[world])
-    return True
+    # What is known is the same in all of them, so that one stands for all.
+    return shows(t, at, states[0], row)
 
 
 @kernel
@@ -258,7 +268,11 @@ def set_match(t: RecordArray, at: RecordArray, row: Int8Array, known: Known, s: 
     s.truncated = 0
     s.ended = 0
     for team in range(SEATS):
-        s.scores[team] = row[at.scores + team] if team < t.teams else 0
+        score = as_int(row[at.scores + team]) if team < t.teams else 0
+        if score >= SATURATED:
+            # Where it stood at the limit, what is short of the target, below 0 here, tells more.
+            score = as_int(t.target) - row[at.scores + at.team_slots + team]
+        s.scores[team] = score
 
 
 @kernel
@@ -266,7 +280,8 @@ def replay(t: RecordArray, known: Known, piles: Int64Array, actions: Int64Array,
     """Step a world from its deal to now, writing the actions."""
     length = 0
     action = next_action(t, known, piles, s)
-    while action != NO_ACTION:
+    # A damaged observation may tell of more than a deal has.
+    while action != NO_ACTION and length < len(actions):
         actions[length] = action
         length += 1
         step(t, s, action)
