@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from smear_env._typing import Int16Array
 from smear_env.engine.state import STATE_DTYPE
 from smear_env.rules import Rules
-from smear_env.solver.solve import Int16Array, solve, solve_cards
+from smear_env.solver.solve import solve, solve_cards
 
 
 def play_values(games: Any, rules: Rules) -> Int16Array:
