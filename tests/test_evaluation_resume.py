@@ -112,7 +112,9 @@ def test_command__of_two_processes_stopped_in_the_middle_goes_on_to_the_same_res
     assert "were there from before" in said
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    assert (tmp_path / "result.json").read_text() == json.dumps(whole(tmp_path, None), indent=1) + "\n"
+    # Each process asks for the commit when it starts, and somebody may commit in between.
+    found = json.loads((tmp_path / "result.json").read_text())
+    assert found | {"commit": ""} == whole(tmp_path, None) | {"commit": ""}
 
 
 @pytest.mark.parametrize("preset", ["schmier", pytest.param("four_point", marks=pytest.mark.slow)])
