@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -100,6 +101,20 @@ def test_column__is_added_with_a_hash_and_leaves_the_deals_alone(copied: Path) -
         load_deals(str(copied / "mini.json"))
     with pytest.raises(ValueError, match=r"column 'short'"):
         add_column(copied, "mini", "short", np.zeros(3), meaning="", command="")
+
+
+def test_deals__of_no_array_or_no_text_are_refused_by_file(copied: Path) -> None:
+    described = json.loads((copied / "mini.json").read_text())
+    for content in (b"", b"no array"):
+        (copied / "mini.npy").write_bytes(content)
+        described["sha256"] = hashlib.sha256(content).hexdigest()
+        (copied / "mini.json").write_text(json.dumps(described))
+        load_deals.cache_clear()
+        with pytest.raises(ValueError, match=r"mini\.npy: no array"):
+            load_deals(str(copied / "mini.json"))
+    (copied / "mini.json").write_bytes(b"\xff\xfe")
+    with pytest.raises(ValueError, match=r"mini\.json: no description"):
+        load_deals(str(copied / "mini.json"))
 
 
 def test_orders__are_all_equally_likely() -> None:

@@ -225,3 +225,37 @@ def test_forfeits__are_shown_where_the_figures_are(tmp_path: Path, monkeypatch: 
     file = io.StringIO()
     print_tables(result, Console(file=file, width=200))
     assert "wrong_player:choose forfeited 6 plays (6 illegal)" in file.getvalue()
+
+
+def test_leaderboard__counts_forfeits_of_deals_and_matches_and_keeps_cells_whole(tmp_path: Path) -> None:
+    result = {
+        "format": "smear-evaluation/2",
+        "agent": "process:a | b",
+        "against": "greedy",
+        "rules": "mini",
+        "options": {},
+        "deals": {"fresh": True, "seed": 1},
+        "pairs": 2,
+        "commit": "0" * 40,
+        "points_per_deal": 0.0,
+        "interval": [0.0, 0.0],
+        "forfeits": {"agent": {"count": 3}},
+    }
+    (tmp_path / "one.json").write_text(json.dumps(result))
+    assert r"| `process:a \| b` | `greedy` | mini |" in leaderboard(tmp_path)
+    assert "| 3 | `000000000000` |" in leaderboard(tmp_path)
+    (tmp_path / "one.json").write_text(json.dumps({"format": "smear-evaluation/2"}))
+    with pytest.raises(ValueError, match=r"one\.json: no whole result"):
+        leaderboard(tmp_path)
+    (tmp_path / "one.json").write_text(json.dumps({"format": "smear-tournament/1"}))
+    with pytest.raises(ValueError, match=r"one\.json: no whole result"):
+        leaderboard(tmp_path)
+
+
+def test_tables__show_names_as_they_are(results: dict[str, Any]) -> None:
+    text = json.dumps(results["schmier"]).replace('"greedy"', '"process:a [/b] [red]"')
+    named = json.loads(text) | {"forfeits": {}}
+    console = Console(file=io.StringIO(), width=200)
+    print_tables(named, console)
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue().count("process:a [/b] [red]") >= 3

@@ -316,3 +316,17 @@ def test_luck__repeats_and_takes_nothing_from_deals_passed_out() -> None:
     first, again = (comparison_luck(comparison, agents, rules, Deals(1), variates) for _ in range(2))
     np.testing.assert_array_equal(first, again)
     assert summarize_luck(comparison, first, variates, 1) == summarize_luck(comparison, again, variates, 1)
+
+
+def test_variates__that_would_be_biased_are_refused_before_anything_is_played(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from training import evaluate as module
+
+    monkeypatch.setattr(module, "play_lineups", None)
+    rules, stem = make_rules("four_point"), Path("benchmarks/variates/four_point")
+    stem = Path(__file__).resolve().parent.parent / stem
+    with pytest.raises(ValueError, match="clairvoyant sees the stock"):
+        module.evaluate("clairvoyant", "passer", rules, pairs=2, variates=stem)
+    with pytest.raises(ValueError, match="seed=4000000007: the control variates were fitted on"):
+        module.evaluate("greedy", "passer", rules, pairs=2, seed=4_000_000_007, variates=stem)
