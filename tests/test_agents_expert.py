@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks import expert_options
 from smear_env.agents import ANY_SEAT, make_agent
-from smear_env.agents.expert import load_book
+from smear_env.agents.expert import book, load_book
 from smear_env.agents.expert.features import NAMES
 from smear_env.rules import Rules, make_rules
 from smear_env.vector import SelfPlayVectorEnv
@@ -191,11 +192,15 @@ def test_follow__keeps_the_jack_of_trump_from_the_ace() -> None:
 
 
 @pytest.mark.parametrize("card", ["JS", "JC", "JK"])
-def test_follow__keeps_bowers_and_joker_from_the_opponents_ace_and_gives_them_to_the_partners(card: str) -> None:
+def test_follow__keeps_bowers_and_joker_from_the_opponents_ace_and_gives_them_to_the_partners(
+    card: str,
+) -> None:
     hands = {0: "AS KS QS 3S AH 7D", 1: f"{card} 4S 7C 8C 9C QC"}
     assert expert(NO_EXCHANGE, hands, "6 trump:S AS") == "4S"
     hands = {
-        **{0: "AS KS QS 3S AH 7D", 1: "5S 7C 8C 9C TC QC", 2: "6S 2C 3C 4C 5C 6C"},
+        0: "AS KS QS 3S AH 7D",
+        1: "5S 7C 8C 9C TC QC",
+        2: "6S 2C 3C 4C 5C 6C",
         3: f"{card} 4S 8H 9H 2D 3D",
     }
     assert expert(NO_EXCHANGE, hands, "6 trump:S AS 5S 6S") == card
@@ -217,8 +222,11 @@ def test_follow__last_takes_with_the_cheapest_winner() -> None:
 
 
 SIX_HANDS = {
-    **{0: "JC TS 9S 3S AH 7D", 1: "4S 7C 8C 9C TC QC", 2: "5S 2C 3C 4C 5C 6C"},
-    **{3: "6S 8H 9H 2D 3D 4D", 4: "7S JK 3H 4H 5D 6D"},
+    0: "JC TS 9S 3S AH 7D",
+    1: "4S 7C 8C 9C TC QC",
+    2: "5S 2C 3C 4C 5C 6C",
+    3: "6S 8H 9H 2D 3D 4D",
+    4: "7S JK 3H 4H 5D 6D",
 }
 
 
@@ -302,8 +310,12 @@ def test_follow__secures_the_point_that_stops_the_bidder(
 
 def test_follow__secures_a_bower_that_stops_the_bidder_of_six() -> None:
     hands = {
-        **{0: "7H 7S 8S AD 3D 3H", 1: "JS 8D 5S QH 6S 9C", 2: "JK JH 6D TD TC 9H"},
-        **{3: "8C JD 4D QS 8H KD", 4: "AS JC 6C 3S 2C 5C", 5: "4H KC 3C 7D 4C KH"},
+        0: "7H 7S 8S AD 3D 3H",
+        1: "JS 8D 5S QH 6S 9C",
+        2: "JK JH 6D TD TC 9H",
+        3: "8C JD 4D QS 8H KD",
+        4: "AS JC 6C 3S 2C 5C",
+        5: "4H KC 3C 7D 4C KH",
     }
     assert expert(NO_EXCHANGE, hands, "6 trump:S AD 8D 6D 4D") == "JC"
     assert expert(NO_EXCHANGE, hands, f"3 {'pass ' * 5} trump:S AD 8D 6D 4D") == "3S"
@@ -363,3 +375,51 @@ def test_expert__beats_greedy(game: str, least: float) -> None:
 def test_expert__beats_greedy_with_fewer_stock_cards(stock: int) -> None:
     rules = make_rules("four_point", stock_to_bidder=stock)
     assert interval(duel(rules, "expert", "greedy", 3000, 22).points)[0] > 0.1
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "tables"),
+    [
+        *(("four_point", {"stock_to_bidder": stock}, f"four_point-{stock}") for stock in range(4)),
+        ("schmier", {}, "schmier-0"),
+        ("mini", {}, "mini-1"),
+        ("four_point", {"ending": "cap", "all_pass": "dealer_bids"}, "four_point-3"),
+        ("four_point", {"low_to": "winner", "stock_to_bidder": 2}, "four_point-3-low_to=winner"),
+        ("schmier", {"exchange_exactly": True, "lead_trump_first": True}, "schmier-0"),
+        ("schmier", {"exchange": 0, "may_trump": True}, "schmier-0-exchange=0"),
+        ("schmier", {"dealer_takes_stock": False, "may_trump": True}, "schmier-0-dealer_takes_stock=False"),
+    ],
+)
+def test_tables__are_those_of_the_nearest_options(game: str, options: dict[str, Any], tables: str) -> None:
+    nearest = book.nearest_options(make_rules(game, **options), book.fitted_options(game))
+    assert book.table_name(nearest) == tables
+
+
+def test_tables__price_a_bid_as_such_under_other_limits() -> None:
+    usual = load_book(FOUR_POINT)
+    from_three = book.book_from(make_rules("four_point", min_bid=3), FOUR_POINT)
+    np.testing.assert_array_equal(from_three["passed"][0][:, :, 1], usual["passed"][0][:, :, 2])
+    np.testing.assert_array_equal(from_three["passed"][0][:, :, 0], usual["passed"][0][:, :, 0])
+    assert usual["outbid"][0][3, 1] > 0
+    assert (book.book_from(make_rules("four_point", max_bid=2), FOUR_POINT)["outbid"] == 0).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [
+        (game, options)
+        for game, every in expert_options.OPTIONS.items()
+        for options in every
+        if options not in expert_options.BEHIND[game]
+    ],
+    ids=str,
+)
+def test_expert__is_ahead_of_greedy_under_every_option_but_those_known(
+    game: str, options: dict[str, Any]
+) -> None:
+    assert interval(expert_options.deals_ahead(make_rules(game, **options), 4000, 31))[0] > 0
+
+
+def test_expert__is_ahead_of_greedy_where_only_the_dealer_takes_cards() -> None:
+    assert interval(duel(make_rules("schmier", exchange=0), "expert", "greedy", 1000, 22).points)[0] > 0.3
