@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks import expert_options
 from smear_env.agents import ANY_SEAT, make_agent
-from smear_env.agents.expert import load_book
+from smear_env.agents.expert import book, load_book
 from smear_env.agents.expert.features import NAMES
 from smear_env.rules import Rules, make_rules
 from smear_env.vector import SelfPlayVectorEnv
@@ -374,3 +375,51 @@ def test_expert__beats_greedy(game: str, least: float) -> None:
 def test_expert__beats_greedy_with_fewer_stock_cards(stock: int) -> None:
     rules = make_rules("four_point", stock_to_bidder=stock)
     assert interval(duel(rules, "expert", "greedy", 3000, 22).points)[0] > 0.1
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "tables"),
+    [
+        *(("four_point", {"stock_to_bidder": stock}, f"four_point-{stock}") for stock in range(4)),
+        ("schmier", {}, "schmier-0"),
+        ("mini", {}, "mini-1"),
+        ("four_point", {"ending": "cap", "all_pass": "dealer_bids"}, "four_point-3"),
+        ("four_point", {"low_to": "winner", "stock_to_bidder": 2}, "four_point-3-low_to=winner"),
+        ("schmier", {"exchange_exactly": True, "lead_trump_first": True}, "schmier-0"),
+        ("schmier", {"exchange": 0, "may_trump": True}, "schmier-0-exchange=0"),
+        ("schmier", {"dealer_takes_stock": False, "may_trump": True}, "schmier-0-dealer_takes_stock=False"),
+    ],
+)
+def test_tables__are_those_of_the_nearest_options(game: str, options: dict[str, Any], tables: str) -> None:
+    nearest = book.nearest_options(make_rules(game, **options), book.fitted_options(game))
+    assert book.table_name(nearest) == tables
+
+
+def test_tables__price_a_bid_as_such_under_other_limits() -> None:
+    usual = load_book(FOUR_POINT)
+    from_three = book.book_from(make_rules("four_point", min_bid=3), FOUR_POINT)
+    np.testing.assert_array_equal(from_three["passed"][0][:, :, 1], usual["passed"][0][:, :, 2])
+    np.testing.assert_array_equal(from_three["passed"][0][:, :, 0], usual["passed"][0][:, :, 0])
+    assert usual["outbid"][0][3, 1] > 0
+    assert (book.book_from(make_rules("four_point", max_bid=2), FOUR_POINT)["outbid"] == 0).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [
+        (game, options)
+        for game, every in expert_options.OPTIONS.items()
+        for options in every
+        if options not in expert_options.BEHIND[game]
+    ],
+    ids=str,
+)
+def test_expert__is_ahead_of_greedy_under_every_option_but_those_known(
+    game: str, options: dict[str, Any]
+) -> None:
+    assert interval(expert_options.deals_ahead(make_rules(game, **options), 4000, 31))[0] > 0
+
+
+def test_expert__is_ahead_of_greedy_where_only_the_dealer_takes_cards() -> None:
+    assert interval(duel(make_rules("schmier", exchange=0), "expert", "greedy", 1000, 22).points)[0] > 0.3

@@ -83,16 +83,32 @@ FITTED = ("makes", "others", "passed", "outbid", "raised", "shift")
 STOCKS = {"four_point": (0, 1, 2, 3), "schmier": (0,), "mini": (0, 1, 2)}
 """Sizes of `stock_to_bidder` that have tables of their own."""
 OPTION_TABLES: dict[str, tuple[dict[str, Any], ...]] = {
-    "four_point": (),
-    "schmier": (),
+    "four_point": (
+        {"low_to": "winner"},
+        {"low_to": "winner", "stock_to_bidder": 0},
+        {"high_low": "in_play"},
+        {"trump_named": True, "stock_to_bidder": 0, "dealer_takes_stock": True},
+    ),
+    "schmier": (
+        {"exchange": 0},
+        {"exchange": 1},
+        {"teams": 2},
+        {"low_to": "winner"},
+        {"failed_bid": "points"},
+        {"dealer_takes_stock": False},
+        {"exchange": 0, "dealer_takes_stock": False},
+        {"teams": 2, "exchange": 0, "dealer_takes_stock": False},
+    ),
     "mini": (),
 }
 """Other options that have: those under which hands are worth something else than under the preset's."""
 DISTANCE = {
     "dealer_takes_stock": 4.0,
     "teams": 4.0,
-    "trump_named": 4.0,
+    "trump_named": 1.0,
+    "players": 1.0,
     "exchange": 1.0,
+    "min_bid": 1.0,
     "stock_to_bidder": 1.0,
     "failed_bid": 3.0,
     "all_pass": 0.5,

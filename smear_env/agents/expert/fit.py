@@ -28,6 +28,9 @@ from smear_env.layout import observation_layout, vector_size
 from smear_env.rules import Rules, make_rules
 
 GAMES_A_ROUND = {"four_point": 80_000, "schmier": 30_000, "mini": 20_000}
+OPTION_ROUNDS = 3
+OPTION_GAMES = {"four_point": 40_000, "schmier": 20_000, "mini": 20_000}
+"""Games a round for the tables of other options."""
 KEEP = 0.3
 """Share of the decisions that are played out."""
 STEPS = 250
@@ -337,10 +340,12 @@ def fit(fitters: list[Fitter], rounds: int, games: int, quiet: bool = False) -> 
             report(fitters, number, gain, time.perf_counter() - began)
 
 
-def fit_bids(fitter: Fitter, rounds: int, games: int) -> None:
-    """Fit the tables of one set of rules in place, the weights left as they are, from the nearest book on."""
+def fit_bids(fitter: Fitter, rounds: int, games: int, quiet: bool = False) -> None:
+    """Fit the tables of one set of rules in place, the weights left as they are, from the nearest of the stocks' on."""
+    began = time.perf_counter()
     nearest = books.nearest_options(fitter.rules, books.fitted_stocks(fitter.rules.name))
-    fitter.book = books.book_from(fitter.rules, nearest)
+    first = books.book_from(fitter.rules, nearest)
+    fitter.book = first.copy()
     said: list[selfplay.Calls] = []
     for number in range(rounds):
         said.append(fitter.gather(games, number, 0.0)[1])
@@ -349,6 +354,10 @@ def fit_bids(fitter: Fitter, rounds: int, games: int) -> None:
             del said[0]
         fit_tables(fitter.book[0], said)
         fit_shift(fitter.book[0], said, fitter.rules)
+    if not quiet:
+        mean, error = fitter.against(first, books.PLAIN, 10_000, 99)
+        print(f"ahead of the tables it began with {mean:+.3f} +- {error:.3f}")
+        report([fitter], rounds - 1, 0.0, time.perf_counter() - began)
 
 
 def report(fitters: list[Fitter], number: int, gain: float, seconds: float) -> None:
@@ -367,7 +376,7 @@ def main() -> None:
     """`python -m smear_env.agents.expert.fit`."""
     parser = argparse.ArgumentParser(prog="python -m smear_env.agents.expert.fit", description=__doc__)
     parser.add_argument("--rules", default="four_point", choices=list(books.STOCKS), help="preset")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=5, help="of the preset's tables")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
         "--options", action="store_true", help="only the tables of other options, with the weights there are"
@@ -377,8 +386,7 @@ def main() -> None:
     if given.options:
         for options in books.OPTION_TABLES[given.rules]:
             fitter = Fitter(make_rules(given.rules, **options), given.seed)
-            fit_bids(fitter, given.rounds, games)
-            report([fitter], given.rounds - 1, 0.0, 0.0)
+            fit_bids(fitter, OPTION_ROUNDS, OPTION_GAMES[given.rules])
             books.save_tables(books.table_name(fitter.rules), fitter.book[0])
         return
     stocks = books.STOCKS[given.rules]
