@@ -106,15 +106,11 @@ OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
     ),
 }
 BEHIND: dict[str, tuple[dict[str, Any], ...]] = {
-    "four_point": (
-        {"min_bid": 4},
-        {"stock_to_bidder": 8},
-        {"trump_named": True, "stock_to_bidder": 0, "exchange": 2},
-    ),
-    "schmier": ({"teams": 6}, {"players": 4, "teams": 2}, {"exchange": 0, "teams": 2}),
+    "four_point": ({"trump_named": True, "stock_to_bidder": 0, "exchange": 2},),
+    "schmier": ({"exchange": 0, "teams": 2},),
     "mini": ({"min_bid": 3},),
 }
-"""Sets of options without tables of their own under which expert is known to be behind."""
+"""Sets of options under which expert is known not to be ahead."""
 MATCH_OPTIONS: tuple[dict[str, Any], ...] = (
     {},
     {"ending": "made_deal"},

@@ -87,19 +87,24 @@ OPTION_TABLES: dict[str, tuple[dict[str, Any], ...]] = {
         {"low_to": "winner"},
         {"low_to": "winner", "stock_to_bidder": 0},
         {"high_low": "in_play"},
+        {"min_bid": 4},
+        {"stock_to_bidder": 8},
         {"trump_named": True, "stock_to_bidder": 0, "dealer_takes_stock": True},
     ),
     "schmier": (
         {"exchange": 0},
         {"exchange": 1},
         {"teams": 2},
+        {"teams": 2, "exchange": 0},
+        {"players": 4, "teams": 2},
+        {"teams": 6},
         {"low_to": "winner"},
         {"failed_bid": "points"},
         {"dealer_takes_stock": False},
         {"exchange": 0, "dealer_takes_stock": False},
         {"teams": 2, "exchange": 0, "dealer_takes_stock": False},
     ),
-    "mini": (),
+    "mini": ({"min_bid": 3},),
 }
 """Other options that have: those under which hands are worth something else than under the preset's."""
 DISTANCE = {
