@@ -43,7 +43,8 @@ def cards_are_sound(t: RecordArray, known: Known) -> bool:
         drawn_from = as_int(t.hand_size) + (
             0 if t.trump_named and seat != known.dealer else known.throws[seat]
         )
-        if known.draws[seat] > drawn_from:
+        # The viewer's own, which he may hold beyond his hand while he discards, are known by name: below.
+        if seat > 0 and known.draws[seat] > drawn_from:
             return False
     if places != t.deck or total != t.cards or known.dealer < 0:
         return False
