@@ -88,6 +88,7 @@ OPTION_TABLES: dict[str, tuple[dict[str, Any], ...]] = {
         {"low_to": "winner", "stock_to_bidder": 0},
         {"high_low": "in_play"},
         {"min_bid": 4},
+        {"stock_to_bidder": 6},
         {"stock_to_bidder": 8},
         {"trump_named": True, "stock_to_bidder": 0, "dealer_takes_stock": True},
     ),
