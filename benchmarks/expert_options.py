@@ -14,21 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from smear_env import Rules, make_rules
-from smear_env._jit import kernel
-from smear_env._typing import Float64Array, RecordArray
+from smear_env import Rules, make_agent, make_rules
+from smear_env._typing import Float64Array
 from smear_env.agents.expert import book as books
 from smear_env.agents.expert import load_book, selfplay
-from smear_env.agents.expert.agent import expert_action, show
-from smear_env.agents.greedy.agent import decide
 from smear_env.agents.seen import kernel_tables
-from smear_env.engine.deal import start_match
-from smear_env.engine.state import OVER
-from smear_env.engine.step import step
 from smear_env.layout import observation_layout, vector_size
-
-DEAL_LIMIT = 200
-"""Deals after which a match is nobody's."""
 
 COMMON: tuple[dict[str, Any], ...] = (
     {},
@@ -122,38 +113,6 @@ MATCH_OPTIONS: tuple[dict[str, Any], ...] = (
 )
 
 
-@kernel
-def match_duel(
-    tables: RecordArray,
-    starts: RecordArray,
-    books: RecordArray,
-    bench: selfplay.Bench,
-    seed: np.uint64,
-    games: int,
-    won: Float64Array,
-) -> None:
-    """Play duplicate matches, [games, teams]: 1 where expert as team 0, 1 ... wins, an equal share where none does."""
-    t = tables[0]
-    at = starts[0]
-    s = bench.states[0]
-    for game in range(games):
-        for side in range(t.teams):
-            s.max_deals = DEAL_LIMIT
-            s.one_deal = 0
-            start_match(t, s, seed, game, -1, np.zeros(6, np.int64), False)
-            while s.phase != OVER:
-                action = show(t, at, s, bench.row[0], bench.mask[0])
-                if action < 0:
-                    if t.team_of[s.turn] == side:
-                        action = expert_action(t, at, bench.row[0], bench.mask[0], books[0], 0)
-                    else:
-                        action = decide(t, at, bench.row[0], bench.mask[0])
-                step(t, s, action)
-            won[game, side] = 1.0 / t.teams
-            if s.winner >= 0:
-                won[game, side] = 1.0 if s.winner == side else 0.0
-
-
 def bench_for(rules: Rules) -> selfplay.Bench:
     """Room to play by these rules."""
     return selfplay.new_bench(vector_size(observation_layout(rules)), len(rules.action_names))
@@ -170,9 +129,11 @@ def deals_ahead(rules: Rules, sets: int, seed: int) -> Float64Array:
 
 def matches_ahead(rules: Rules, sets: int, seed: int) -> Float64Array:
     """Share of matches won beyond an equal share in each set of duplicate matches, [sets]."""
-    won = np.zeros((sets, rules.teams))
-    match_duel(*kernel_tables(rules), load_book(rules), bench_for(rules), np.uint64(seed), sets, won)
-    return np.asarray(won.mean(axis=1) - 1 / rules.teams)
+    # What deals alone are measured by needs nothing beyond the package.
+    from training.evaluate import compare
+
+    played = compare(make_agent("expert"), make_agent("greedy"), rules, 2, seed, matches=sets)
+    return np.asarray(played.won.mean(axis=1) - 1 / rules.teams)
 
 
 def shown(options: dict[str, Any]) -> str:

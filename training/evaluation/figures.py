@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import bootstrap
 
-from training.arrays import BoolArray, Float64Array, Int8Array
+from training.arrays import BoolArray, Float64Array
 from training.evaluation.plays import Plays, match_shares
 
 RESAMPLES = 4000
@@ -130,8 +130,3 @@ def forfeits_line(name: str, found: dict[str, Any]) -> str:
     reasons = ", ".join(f"{count} {reason}" for reason, count in found["reasons"].items())
     of = "match" if first.get("of") == "matches" else "deal"
     return f"{name} forfeited {found['count']} plays ({reasons}); the first: {of} {first['play']}, {first['told']}"
-
-
-def teams_of(lineup: tuple[Any, ...], player: Any) -> Int8Array:
-    """Which teams of a lineup are a player's."""
-    return np.array([team for team, one in enumerate(lineup) if one == player], np.int8)
