@@ -7,9 +7,10 @@ import re
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 pytest.importorskip("scipy")
+
+from rich.console import Console
 
 from training.evaluation import progress
 from training.evaluation.progress import PlayProgress

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+pytest.importorskip("scipy")
+
 from benchmarks.threshold import ThresholdAgent
 from smear_env.agents import ANY_SEAT, make_agent
 from smear_env.rules import make_rules

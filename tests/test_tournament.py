@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from smear_env import make_rules
 
 pytest.importorskip("scipy")
+
+from rich.console import Console
 
 from training.evaluate import evaluate
 from training.evaluation import figures
