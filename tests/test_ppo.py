@@ -24,7 +24,8 @@ from tests.training_runs import GAMES, ROOT, TINY, logged, quiet, start, tiny
 from training.cli import given_fields
 from training.config import TrainConfig
 from training.metrics import DealCounts
-from training.ppo import Trainer, main, train
+from training.ppo import main, train
+from training.trainer import Trainer
 
 METRICS = re.compile(r"^\| `([\w/]+)` \|", re.MULTILINE)
 

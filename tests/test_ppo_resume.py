@@ -25,7 +25,8 @@ from tests.training_runs import GAMES, TINY, logged, quiet, start, tiny
 from training.checkpoint import load_resume
 from training.config import TrainConfig
 from training.metrics import DealCounts
-from training.ppo import Trainer, main, train
+from training.ppo import main, train
+from training.trainer import Trainer
 
 
 def everything(folder: Path) -> dict[str, Any]:
