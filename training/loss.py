@@ -1,8 +1,11 @@
 """PPO's loss over a minibatch and its derivative, worked out decision by decision in one kernel.
 
 The terms (Schulman et al., "Proximal policy optimization", 2017): the clipped surrogate of the decisions that the
-policy made, the squared error of the values by team, and an entropy bonus. A call that was drawn by chance has no
-surrogate and no bonus: the policy learns to draw it as often, so that it begins with sensible calls.
+policy made, the squared error of the values by team, an entropy bonus, and if it is asked for the distance
+KL(policy, magnet) to a slow average of past policies, which keeps self-play from going round in circles (Sokota et al.,
+"A unified approach to reinforcement learning, quantal response equilibria, and two-player zero-sum games", 2023). A
+call that was drawn by chance has no surrogate, bonus or magnet: the policy learns to draw it as often, and so begins
+with sensible calls.
 
 The same by a tensor library takes some fifty calls on small tensors, as long as a small minibatch's matrix products.
 """
@@ -16,10 +19,11 @@ import numpy as np
 
 from training.arrays import BoolArray, Float32Array, Float64Array, Int8Array, Int64Array
 
-TERMS = ("loss/policy", "loss/value", "policy/entropy", "policy/kl", "policy/clip_share")
-POLICY, VALUE, ENTROPY, KL, CLIPPED = range(len(TERMS))
+TERMS = ("loss/policy", "loss/value", "policy/entropy", "policy/kl", "policy/clip_share", "policy/magnet_kl")
+POLICY, VALUE, ENTROPY, KL, CLIPPED, MAGNET = range(len(TERMS))
 """Terms of a minibatch. Entropy is the mean over all decisions, nats; every stored decision has a choice. KL is the
-estimate (r - 1) - log r of KL(old, new); the clip share is that of ratios outside the clip range."""
+estimate (r - 1) - log r of KL(old, new); the clip share is that of ratios outside the clip range; KL(policy, magnet) is
+0 where its weight is."""
 
 
 class Decisions(NamedTuple):
@@ -41,6 +45,7 @@ class Weights(NamedTuple):
     entropy: float  # of decisions outside the auction
     bid_entropy: float
     value: float
+    magnet: float = 0.0
 
 
 class Counts(NamedTuple):
@@ -57,6 +62,7 @@ def differentiate(
     rows: Int64Array,
     logits: Float32Array,
     values: Float32Array,
+    magnet_logits: Float32Array,
     weights: Weights,
     counts: Counts,
     logit_gradient: Float32Array,
@@ -65,12 +71,14 @@ def differentiate(
 ) -> None:
     """Add a minibatch's terms to `terms`, [TERMS], and write the loss's derivative by logits and values.
 
-    rows: [B] of the decisions; logits: [B, n], legal or not; values: [B, teams]; the gradients have their shapes.
+    rows: [B] of the decisions; logits: [B, n], legal or not; values: [B, teams]; the gradients have their shapes;
+    magnet_logits: [B, n], or [0, n] where the magnet's weight is 0.
     Where an action is not legal its logit counts for nothing and its derivative is 0. counts: of the whole minibatch
     where this is a process's part of it, whose terms then add up to the minibatch's.
     """
     teams = values.shape[1]
     chances, logs = np.empty(logits.shape[1]), np.empty(logits.shape[1])
+    magnet_chances, magnet_logs = np.empty(logits.shape[1]), np.empty(logits.shape[1])
     chosen_by_policy = max(counts.own, 1)
     for i in range(len(rows)):
         row = rows[i]
@@ -89,9 +97,19 @@ def differentiate(
             bonus = (weights.bid_entropy if decisions.bidding[row] else weights.entropy) / counts.decisions
         else:
             pull, bonus = 1 / counts.decisions, 0.0
+        hold = weights.magnet / counts.decisions if own else 0.0
+        distance = 0.0
+        if hold > 0:
+            _distribution(magnet_logits[i], mask, magnet_chances, magnet_logs)
+            for k in range(len(mask)):
+                if mask[k] != 0:
+                    distance += chances[k] * (logs[k] - magnet_logs[k])
+            terms[MAGNET] += distance / counts.decisions
         for k in range(len(mask)):
             if mask[k] != 0:
                 slope = chances[k] * (pull + bonus * (logs[k] + entropy))
+                if hold > 0:
+                    slope += hold * chances[k] * (logs[k] - magnet_logs[k] - distance)
                 logit_gradient[i, k] = slope - (pull if k == action else 0.0)
             else:
                 logit_gradient[i, k] = 0

@@ -19,7 +19,7 @@ from typing import Any
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
-from smear_env import make_agent, read_policy
+from smear_env import Rules, make_agent, read_policy
 from training import checkpoint
 from training.config import TrainConfig, config_from
 from training.evaluate import evaluate
@@ -152,6 +152,10 @@ def _iterate(trainer: Trainer, folder: Path, console: Console, *, resumed: bool)
             if writer:
                 for name, value in metrics.items():
                     writer.add_scalar(name, value, trainer.decisions)
+            if config.watch_every and trainer.updates % config.watch_every == 0:
+                trainer.save(folder)
+                if writer:
+                    _watch(trainer, folder, writer)
             names = {"speed/decisions": "decisions/s", "policy/entropy": "entropy", "deals/bids_made": "made"}
             names |= {"deals/passed_out": "passed out", "loss/explained_variance": "explained"}
             progress.show(
@@ -183,11 +187,30 @@ def _writer(trainer: Trainer, folder: Path, *, resumed: bool) -> Iterator[Summar
         yield writer
 
 
+def _watch(trainer: Trainer, folder: Path, writer: SummaryWriter) -> None:
+    """Log how strong the policy is by now."""
+    config = trainer.config
+    for baseline in config.baselines:
+        found = evaluate(
+            *(str(folder / "checkpoint"), baseline, _free_rules(trainer)),
+            pairs=max(2, config.watch_pairs),
+            seed=config.seed + 1,
+        )
+        figures = (found["points_per_deal"], *found["interval"])
+        for name, value in zip(("", "_low", "_high"), figures, strict=True):
+            writer.add_scalar(f"strength/{Path(baseline).name}{name}", value, trainer.decisions)
+
+
+def _free_rules(trainer: Trainer) -> Rules:
+    """Rules that the evaluations are under: of the games in which the dealer may pass, if there are any."""
+    return next((one for one in trainer.rules if one.all_pass != "dealer_bids"), trainer.rules[0])
+
+
 def _finish(trainer: Trainer, folder: Path, counts: DealCounts, console: Console) -> list[dict[str, Any]]:
     """Evaluate the final policy against the baselines, keep the results with it and print the tables."""
     config = trainer.config
     results = []
-    free = next((one for one in trainer.rules if one.all_pass != "dealer_bids"), trainer.rules[0])
+    free = _free_rules(trainer)
     for baseline in config.baselines if config.evaluate_pairs else ():
         with console.status(f"evaluating against {baseline}"):
             path = str(folder / "checkpoint")

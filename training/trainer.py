@@ -8,14 +8,15 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from smear_env import CheckpointError, SelfPlayVectorEnv, VectorStep
+from smear_env import CheckpointError, SelfPlayVectorEnv, VectorStep, find_checkpoint
 from training import checkpoint
 from training.adam import Adam
 from training.config import TrainConfig, as_plain, game_rules
 from training.files import commit
 from training.metrics import DealCounts
-from training.network import Network, bfloat16_pays
+from training.network import Network, begin_with, bfloat16_pays
 from training.noise import Noise, minibatch_order
+from training.others import LEARNER, Others, past_seats
 from training.peers import ALONE, Gradients, Peers
 from training.rollout import Rollout, collect
 from training.update import UpdateSettings, update
@@ -59,13 +60,58 @@ class Trainer:
             game_stride=games,
             threads=config.threads,
         )
-        self.network = Network(config.rules, config.hidden, config.critic_hidden, self.env.teams).to(device)
-        auto = config.precision == "auto" and device == "cpu" and bfloat16_pays()
-        self.network.low_precision = auto or config.precision == "bfloat16"
+        self.network = self._new_network(device)
+        if config.start:
+            begin_with(self.network, find_checkpoint(config.start))
+        self.magnet = self._copy() if config.magnet else None
+        self.past: list[Network] = []
+        seats = past_seats(games, self.env.rules.players, self.env.teams, config.past_share, config.past_kept)
+        self.past_seats = seats[first : first + config.games]
         self.optimizer = Adam(Gradients(peers, self.network))
         self.updates = 0
         self.shown: VectorStep = self.env.reset()
         self.rollout = Rollout.empty(config.steps, self.shown, len(self.network.critic_scale))
+
+    def _new_network(self, device: str) -> Network:
+        config = self.config
+        network = Network(
+            *(config.rules, config.hidden, config.critic_hidden, self.env.teams),
+            *(config.suits, config.critic_view),
+        ).to(device)
+        auto = config.precision == "auto" and device == "cpu" and bfloat16_pays()
+        network.low_precision = auto or config.precision == "bfloat16"
+        return network
+
+    def _copy(self) -> Network:
+        """A network apart that is now what the learner's is."""
+        copy = self._new_network(str(self.network.scale.device))
+        copy.load_state_dict(self.network.state_dict())
+        return copy
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether calls are still drawn, not chosen."""
+        return self.updates < self.config.auction_by_chance * self.total_updates
+
+    def others(self) -> Others | None:
+        """Who plays beside the learner: none until it has a past."""
+        if not self.past:
+            return None
+        seats = np.where(self.past_seats == LEARNER, LEARNER, self.past_seats % len(self.past))
+        return Others(self.past, seats)
+
+    def _remember(self) -> None:
+        """Let the magnet follow, and keep the learner as it is now if it is time."""
+        config = self.config
+        if self.magnet:
+            for slow, now in zip(self.magnet.parameters(), self.network.parameters(), strict=True):
+                slow.data.lerp_(now.data, config.magnet_rate)
+        if config.past_share and not self.by_chance and self.updates % config.past_every == 0:
+            if len(self.past) < config.past_kept:
+                self.past.append(self._copy())
+            else:
+                place = np.random.default_rng([config.seed, self.updates]).integers(config.past_kept)
+                self.past[place].load_state_dict(self.network.state_dict())
 
     @property
     def batch(self) -> int:
@@ -94,6 +140,7 @@ class Trainer:
             value_weight=config.value_weight,
             max_gradient_norm=config.max_gradient_norm,
             minibatch=config.minibatch,
+            magnet=config.magnet,
         )
 
     def iterate(self, counts: DealCounts) -> dict[str, float]:
@@ -109,16 +156,18 @@ class Trainer:
             self.noise,
             config.gae_lambda,
             counts,
-            auction_by_chance=self.updates < config.auction_by_chance * self.total_updates,
+            auction_by_chance=self.by_chance,
+            others=self.others(),
         )
         collected = time.perf_counter()
         orders = [
             minibatch_order(config.seed, self.peers.rank, self.updates, epoch, config.batch)
             for epoch in range(config.epochs)
         ]
-        metrics = update(self.network, self.optimizer, self.rollout, settings, orders)
+        metrics = update(self.network, self.optimizer, self.rollout, settings, orders, self.magnet)
         updated = time.perf_counter()
         self.updates += 1
+        self._remember()
         batch = self.batch
         return metrics | {
             "returns/mean_size": float(np.abs(self.rollout.returns[..., 0]).mean()),
@@ -138,18 +187,30 @@ class Trainer:
         if not self.peers.is_first:
             return
         checkpoint.save_policy(folder / "checkpoint", self.network, self.config, self.decisions, [])
-        tensors = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
+        tensors = {
+            f"{name}.{part}": tensor
+            for name, network in self._networks().items()
+            for part, tensor in network.state_dict().items()
+        }
         tensors |= {f"optimizer.{name}": tensor for name, tensor in self.optimizer.tensors().items()}
         tensors |= {"env.states": states, "env.seed": torch.from_numpy(snapshot["seed"])}
         checkpoint.save_resume(
             folder / "resume", tensors, {"updates": self.updates, "config": as_plain(self.config)}
         )
 
+    def _networks(self) -> dict[str, Network]:
+        """All that a run goes on with, by name."""
+        networks = {"network": self.network} | {f"past.{i}": one for i, one in enumerate(self.past)}
+        return networks | ({"magnet": self.magnet} if self.magnet else {})
+
     def resume(self, folder: Path) -> None:
         """Go on where `save` left a run of the same configuration; CheckpointError if it does not fit."""
         tensors, description = checkpoint.load_resume(folder / "resume")
         try:
-            self.network.load_state_dict(_within("network.", tensors))
+            while f"past.{len(self.past)}.policy.bias" in tensors:
+                self.past.append(self._copy())
+            for name, network in self._networks().items():
+                network.load_state_dict(_within(f"{name}.", tensors))
             self.optimizer.restore(_within("optimizer.", tensors))
             states = tensors["env.states"]
             if len(states) != self.peers.size * self.config.games:

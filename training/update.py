@@ -28,6 +28,7 @@ class UpdateSettings:
     value_weight: float
     max_gradient_norm: float
     minibatch: int
+    magnet: float = 0.0
 
 
 @torch.no_grad()
@@ -37,17 +38,20 @@ def update(
     rollout: Rollout,
     settings: UpdateSettings,
     orders: Sequence[Int64Array],
+    magnet: Network | None = None,
 ) -> dict[str, float]:
     """Improve the network on one rollout; returns the documented `loss/...` and `policy/...` metrics.
 
     orders: for each epoch, a permutation [T * N] of the decisions. Where there are several processes each has a rollout
-    and orders of its own, a gradient step is on the minibatches of all, and all networks stay equal.
+    and orders of its own, a gradient step is on the minibatches of all, and all networks stay equal. magnet: needed
+    where its weight is not 0.
     """
     gradients, peers, device = optimizer.gradients, optimizer.gradients.peers, network.scale.device
     size = rollout.action.size
     observation = torch.from_numpy(rollout.observation.reshape(size, -1))
     state = torch.from_numpy(rollout.state.reshape(size, -1))
-    own = ~rollout.by_chance.reshape(size)
+    learns = rollout.learns.reshape(size)
+    own = learns & ~rollout.by_chance.reshape(size)
     advantage = torch.from_numpy(rollout.advantage.reshape(size))
     decisions = Decisions(
         mask=rollout.mask.reshape(size, -1),
@@ -56,14 +60,25 @@ def update(
         advantage=normalised(advantage, torch.from_numpy(own), peers).numpy(),
         returns=rollout.returns.reshape(size, -1),
         bidding=observation[:, network.bidding_flag].numpy() == 1,
-        by_chance=~own,
+        by_chance=rollout.by_chance.reshape(size),
     )
-    weights = Weights(settings.clip, settings.entropy, settings.bid_entropy, settings.value_weight)
-    # What does not fill a minibatch is left to the next epoch's order.
-    whole = size // settings.minibatch * settings.minibatch
-    minibatches = [rows for order in orders for rows in np.split(order[:whole], whole // settings.minibatch)]
+    weights = Weights(
+        settings.clip, settings.entropy, settings.bid_entropy, settings.value_weight, settings.magnet
+    )
+    # What does not fill a minibatch is left to the next epoch's order; all processes take as many steps.
+    fewest = int(peers.gather(torch.tensor([int(learns.sum())])).min())
+    steps = fewest // settings.minibatch
+    if steps == 0:
+        raise ValueError(f"minibatch={settings.minibatch} is more than the {fewest} decisions to learn from")
+    minibatches = [
+        rows
+        for order in orders
+        for rows in np.split(order[learns[order]][: steps * settings.minibatch], steps)
+    ]
     chosen_by_policy = peers.sum(torch.tensor([int(own[rows].sum()) for rows in minibatches])).tolist()
     policy, critic = network.policy_stack(), network.critic_stack()
+    holding = magnet.policy_stack() if magnet and settings.magnet else None
+    no_logits = np.empty((0, rollout.mask.shape[-1]), np.float32)
     terms = np.zeros(len(TERMS))
     norms = 0.0
     for rows, chosen in zip(minibatches, chosen_by_policy, strict=True):
@@ -77,6 +92,7 @@ def update(
         by_logits, by_values = torch.empty_like(logits), torch.empty_like(values)
         differentiate(
             *(decisions, rows, logits.numpy(), values.numpy()),
+            holding.forward(shown).outputs.cpu().numpy() if holding else no_logits,
             *(weights, Counts(peers.size * settings.minibatch, chosen)),
             *(by_logits.numpy(), by_values.numpy(), terms),
         )
@@ -104,8 +120,8 @@ def normalised(advantage: Tensor, own: Tensor, peers: Peers = ALONE) -> Tensor:
 def explained_variance(rollout: Rollout, peers: Peers = ALONE) -> float:
     """1 - Var(returns - values) / Var(returns), of the deciding team; 0 is no better than a constant."""
     own = (rollout.seat % rollout.value.shape[-1])[..., None]
-    returns = rollout.returns[..., 0].astype(np.float64)
-    errors = returns - np.take_along_axis(rollout.value, own, axis=-1)[..., 0]
+    returns = rollout.returns[..., 0].astype(np.float64)[rollout.learns]
+    errors = returns - np.take_along_axis(rollout.value, own, axis=-1)[rollout.learns, 0]
     sums = [returns.size, *(f(part) for part in (returns, errors) for f in (np.sum, _sum_of_squares))]
     count, *moments = peers.sum(torch.tensor(sums, dtype=torch.float64)).tolist()
     spread, unexplained = (
