@@ -25,6 +25,7 @@ from training.loss import (
     KL,
     MAGNET,
     POLICY,
+    REGRET,
     TERMS,
     VALUE,
     Counts,
@@ -82,6 +83,8 @@ def find(
     rows = len(mask)
     values = np.zeros((rows, 2), np.float32) if values is None else np.asarray(values, np.float32)
     given: dict[str, Any] = {
+        "taught": np.zeros(rows, bool),
+        "lesson": np.zeros((rows, mask.shape[1]), np.float32),
         "mask": mask,
         "action": mask.argmax(axis=1),
         "log_probability": np.zeros(rows, np.float32),
@@ -93,7 +96,7 @@ def find(
     for name, value in changed.items():
         given[name] = np.asarray(value, given[name].dtype)
     found = Found(np.zeros(len(TERMS)), np.full_like(logits, np.nan), np.full_like(values, np.nan))
-    counts = Counts(rows, int((~given["by_chance"]).sum()))
+    counts = Counts(rows, int((~given["by_chance"]).sum()), int(given["taught"].sum()))
     differentiate(
         Decisions(**given),
         np.arange(rows),
@@ -242,6 +245,24 @@ def test_loss__magnet_hand_worked() -> None:
     assert find([[1.0, 0.0]], np.ones((1, 2)), magnet=[[2.0, 1.0]], weights=held).by_logits == pytest.approx(
         0
     )
+
+
+def test_loss__lesson_hand_worked() -> None:
+    # Chances 3/4 and 1/4, worth 2 and 6 points: 3 in the mean, 3 fewer than the best. A point is half a deviation.
+    taught = Weights(clip=0.2, entropy=0.0, bid_entropy=0.0, value=0.5, teacher=0.25, point=0.5)
+    given = {
+        "advantage": [1.0, 1.0],
+        "log_probability": [math.log(0.75)] * 2,
+        "taught": [True, False],
+        "lesson": [[2.0, 6.0]] * 2,
+    }
+    found = find([np.log([3.0, 1.0])] * 2, np.ones((2, 2)), weights=taught, **given)
+    assert found.terms[REGRET] == pytest.approx(3.0)
+    surrogate = -0.25 / 2  # of the first action's logit: 1 - 3/4, over two decisions
+    assert found.by_logits[1] == pytest.approx([surrogate, -surrogate])
+    lesson = -0.25 * 0.5 * 0.75 * (2 - 3) / 2
+    expected = 0.75 * surrogate + lesson
+    assert found.by_logits[0] == pytest.approx([expected, -expected])
 
 
 def test_update__learns_of_the_learners_decisions_alone() -> None:

@@ -71,6 +71,20 @@ class TrainConfig:
     """Weight of the distance KL(policy, magnet) to a slow average of the policy's weights; 0: none."""
     magnet_rate: float = 0.02
     """How far the magnet moves to the policy with each update."""
+    teacher: float = 0.0
+    """How much of what a card decision teaches is the solver's values of its cards, at first; the rest is returns."""
+    teacher_until: float = 0.8
+    """Share of the run at which the teacher has nothing more to say; it says less from half of that on."""
+    teacher_share: float = 0.5
+    """Share of the card decisions that the teacher solves."""
+    teacher_cards: int = 24
+    """The teacher solves positions of at most so many cards in all hands."""
+    target: str = ""
+    """Checkpoint that the learner plays against and never learns from, to exploit it; empty: self-play."""
+    target_seats: str = "partners"
+    """What the learner plays against a target: partners, one team; or one seat, with the target as partner too."""
+    target_greedy: bool = False
+    """The target takes its most probable actions; otherwise it draws."""
     past_share: float = 0.0
     """Share of the games in which one team is played by a past self, of which nothing is learnt."""
     past_kept: int = 8
@@ -126,10 +140,7 @@ class TrainConfig:
             raise ValueError(
                 f"minibatch={self.minibatch} is more than games={self.games} times steps={self.steps}"
             )
-        if any(name.startswith("all_pass=") for name in self.options) and self.dealer_must_bid:
-            raise ValueError(
-                f"options={self.options} set all_pass, which dealer_must_bid={self.dealer_must_bid} mixes"
-            )
+        _check_opponents(self)
         _check_layouts(set(game_rules(self)))
 
     @property
@@ -146,18 +157,32 @@ class TrainConfig:
 _CHOICES = {
     "precision": ("auto", "float32", "bfloat16"),
     "suits": ("ordered", "as_dealt"),
+    "target_seats": ("partners", "one"),
     "critic_view": ("state", "observation"),
 }
 _RANGES = (
     ("total_decisions games steps minibatch epochs threads past_kept past_every watch_pairs", 1, math.inf),
+    ("seed evaluate_pairs watch_every stop_after teacher_cards", 0, math.inf),
+    ("entropy bid_entropy final_entropy value_weight magnet", 0, math.inf),
     (
-        "seed evaluate_pairs watch_every stop_after entropy bid_entropy final_entropy value_weight magnet",
+        "dealer_must_bid auction_by_chance gae_lambda final_rate magnet_rate past_share teacher teacher_share",
         0,
-        math.inf,
+        1,
     ),
-    ("dealer_must_bid auction_by_chance gae_lambda final_rate magnet_rate past_share", 0, 1),
+    ("teacher_until", 1e-12, 1),
     ("learning_rate clip max_gradient_norm checkpoint_minutes", 1e-12, math.inf),
 )
+
+
+def _check_opponents(config: TrainConfig) -> None:
+    if any(name.startswith("all_pass=") for name in config.options) and config.dealer_must_bid:
+        raise ValueError(
+            f"options={config.options} set all_pass, which dealer_must_bid={config.dealer_must_bid} mixes"
+        )
+    if config.target and config.past_share:
+        raise ValueError(
+            f"target={config.target!r} and past_share={config.past_share}: choose one or the other"
+        )
 
 
 def _check_layouts(rules: set[Rules]) -> None:

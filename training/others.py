@@ -50,6 +50,13 @@ class Others:
                 actions[rows], _ = choose(network, observation, mask, uniforms[rows])
 
 
+def target_seats(games: int, players: int, teams: int, kind: str) -> Int64Array:
+    """[games, players] seats of a target: all but one team's ("partners"), or all but "one", which go in turn."""
+    learner = np.arange(games)[:, None] % (teams if kind == "partners" else players)
+    seats = np.arange(players) % (teams if kind == "partners" else players)
+    return np.where(seats == learner, LEARNER, 0)
+
+
 def past_seats(games: int, players: int, teams: int, share: float, kept: int) -> Int64Array:
     """[games, players] seats of a pool of `kept` past selves: in a share of the games they play one of the teams.
 

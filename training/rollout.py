@@ -13,8 +13,9 @@ from training.choices import choose, judge
 from training.gae import advantages, own_first, team_values
 from training.metrics import DealCounts
 from training.network import Network
-from training.noise import ACTION, LEVEL, PASS, Noise
+from training.noise import ACTION, LESSON, LEVEL, PASS, Noise
 from training.others import LEARNER, Others
+from training.teacher import Teacher
 
 
 @dataclass
@@ -36,11 +37,16 @@ class Rollout:
     returns: Float32Array  # [T, N, teams] value target, own team first
     by_chance: BoolArray  # [T, N] the action was drawn, so the policy learns nothing from it
     learns: BoolArray  # [T, N] the decision is the learner's; of those of others nothing is learnt
+    taught: BoolArray  # [T, N] there is a lesson
+    lesson: (
+        Float32Array  # [T, N, n] points of each legal card by the solver, as rewards are; [0, 0, n] without
+    )
 
     @classmethod
-    def empty(cls, steps: int, shown: VectorStep, critic_size: int) -> Rollout:
-        """Room for `steps` decisions of games that look like `shown`, and critic inputs of a size."""
+    def empty(cls, steps: int, shown: VectorStep, critic_size: int, *, lessons: bool = False) -> Rollout:
+        """Room for `steps` decisions of games that look like `shown`, critic inputs of a size, and lessons or none."""
         size, teams = (steps, len(shown.seat)), shown.reward.shape[1]
+        actions = shown.mask.shape[1]
         return cls(
             observation=np.zeros((*size, shown.observation.shape[1]), np.int8),
             mask=np.zeros((*size, shown.mask.shape[1]), np.int8),
@@ -55,6 +61,8 @@ class Rollout:
             returns=np.zeros((*size, teams), np.float32),
             by_chance=np.zeros(size, np.bool_),
             learns=np.ones(size, np.bool_),
+            taught=np.zeros(size, np.bool_),
+            lesson=np.zeros((*size, actions) if lessons else (0, 0, actions), np.float32),
         )
 
 
@@ -85,19 +93,23 @@ def collect(
     *,
     auction_by_chance: bool = False,
     others: Others | None = None,
+    teacher: Teacher | None = None,
+    teacher_share: float = 1.0,
     pay: Callable[[SelfPlayVectorEnv], Float32Array] | None = None,
 ) -> VectorStep:
     """Fill the rollout with decisions from what the games show now; returns what they show afterwards.
 
     Forced moves never appear: the env steps through them. Bids and finished deals are added to `counts`. With
     `auction_by_chance` calls are drawn, not chosen by the policy. `others` play their seats, and the learner the rest.
-    `pay` gives what the last step earned each team, [N, teams], in place of the env's own reward.
+    `teacher` gives a share of the learner's card decisions a lesson. `pay` gives what the last step earned each team,
+    [N, teams], in place of the env's own reward.
     """
     teams = env.teams
     rows: slice | Int64Array = slice(None)
     for step in range(len(rollout.seat)):
         seen = network.see(shown.observation, shown.mask, (rollout.observation[step], rollout.mask[step]))
-        state = network.critic_sees(env.state(relative=True), seen, rollout.state[step])
+        full = env.state(relative=True)
+        state = network.critic_sees(full, seen, rollout.state[step])
         uniforms, actions = noise.uniforms(len(shown.seat)), rollout.action[step]
         if others:
             turns = others.turns(shown.seat)
@@ -105,6 +117,10 @@ def collect(
             rollout.learns[step] = turns == LEARNER
             rollout.log_probability[step], rollout.value[step] = 0, 0
             rows = np.flatnonzero(turns == LEARNER)
+        rollout.taught[step] = False
+        if teacher:
+            wanted = rollout.learns[step] & (uniforms[:, LESSON] < teacher_share)
+            rollout.taught[step] = teacher.teach(env, seen, full, wanted, rollout.lesson[step])
         mask = seen.mask[rows]
         chosen, log_probability = choose(network, seen.observation[rows], mask, uniforms[rows, ACTION])
         rollout.by_chance[step] = False

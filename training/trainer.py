@@ -14,11 +14,12 @@ from training.adam import Adam
 from training.config import TrainConfig, as_plain, game_rules
 from training.files import commit
 from training.metrics import DealCounts
-from training.network import Network, begin_with, bfloat16_pays
+from training.network import Network, begin_with, bfloat16_pays, load_network
 from training.noise import Noise, minibatch_order
-from training.others import LEARNER, Others, past_seats
+from training.others import LEARNER, Others, past_seats, target_seats
 from training.peers import ALONE, Gradients, Peers
 from training.rollout import Rollout, collect
+from training.teacher import Teacher
 from training.update import UpdateSettings, update
 
 ENTROPY_FALLS = 0.75
@@ -64,13 +65,22 @@ class Trainer:
         if config.start:
             begin_with(self.network, find_checkpoint(config.start))
         self.magnet = self._copy() if config.magnet else None
+        self.target = self._target(device) if config.target else None
         self.past: list[Network] = []
-        seats = past_seats(games, self.env.rules.players, self.env.teams, config.past_share, config.past_kept)
-        self.past_seats = seats[first : first + config.games]
+        table = (games, self.env.rules.players, self.env.teams)
+        seats = (
+            target_seats(*table, config.target_seats)
+            if self.target
+            else past_seats(*table, config.past_share, config.past_kept)
+        )
+        self.seats = seats[first : first + config.games]
         self.optimizer = Adam(Gradients(peers, self.network))
         self.updates = 0
         self.shown: VectorStep = self.env.reset()
-        self.rollout = Rollout.empty(config.steps, self.shown, len(self.network.critic_scale))
+        self.teacher = Teacher(self.rules, config.teacher_cards) if config.teacher else None
+        self.rollout = Rollout.empty(
+            config.steps, self.shown, len(self.network.critic_scale), lessons=self.teacher is not None
+        )
 
     def _new_network(self, device: str) -> Network:
         config = self.config
@@ -88,17 +98,29 @@ class Trainer:
         copy.load_state_dict(self.network.state_dict())
         return copy
 
+    def _target(self, device: str) -> Network:
+        """The network that the learner plays against; ValueError for one of another game or view of suits."""
+        network = load_network(find_checkpoint(self.config.target)).to(device)
+        network.low_precision = self.network.low_precision
+        if (network.rules, network.suits) != (self.network.rules, self.network.suits):
+            raise ValueError(
+                f"target={self.config.target!r} plays {network.rules.name} with suits={network.suits}, "
+                f"this run {self.network.rules.name} with suits={self.network.suits}"
+            )
+        return network
+
     @property
     def by_chance(self) -> bool:
         """Whether calls are still drawn, not chosen."""
         return self.updates < self.config.auction_by_chance * self.total_updates
 
     def others(self) -> Others | None:
-        """Who plays beside the learner: none until it has a past."""
+        """Who plays beside the learner: its target, or its past selves once it has some."""
+        if self.target:
+            return Others([self.target], self.seats, greedy=self.config.target_greedy)
         if not self.past:
             return None
-        seats = np.where(self.past_seats == LEARNER, LEARNER, self.past_seats % len(self.past))
-        return Others(self.past, seats)
+        return Others(self.past, np.where(self.seats == LEARNER, LEARNER, self.seats % len(self.past)))
 
     def _remember(self) -> None:
         """Let the magnet follow, and keep the learner as it is now if it is time."""
@@ -141,6 +163,7 @@ class Trainer:
             max_gradient_norm=config.max_gradient_norm,
             minibatch=config.minibatch,
             magnet=config.magnet,
+            teacher=config.teacher * min(1.0, max(0.0, 2 * (1 - done / config.teacher_until))),
         )
 
     def iterate(self, counts: DealCounts) -> dict[str, float]:
@@ -158,6 +181,8 @@ class Trainer:
             counts,
             auction_by_chance=self.by_chance,
             others=self.others(),
+            teacher=self.teacher if settings.teacher else None,
+            teacher_share=config.teacher_share,
         )
         collected = time.perf_counter()
         orders = [
@@ -173,6 +198,7 @@ class Trainer:
             "returns/mean_size": float(np.abs(self.rollout.returns[..., 0]).mean()),
             "returns/deviation": float(self.rollout.returns[..., 0].std()),
             "schedule/learning_rate": settings.learning_rate,
+            "schedule/teacher": settings.teacher,
             "schedule/entropy": settings.entropy,
             "schedule/bid_entropy": settings.bid_entropy,
             "speed/collect": batch / (collected - started),

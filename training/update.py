@@ -29,6 +29,7 @@ class UpdateSettings:
     max_gradient_norm: float
     minibatch: int
     magnet: float = 0.0
+    teacher: float = 0.0
 
 
 @torch.no_grad()
@@ -52,18 +53,23 @@ def update(
     state = torch.from_numpy(rollout.state.reshape(size, -1))
     learns = rollout.learns.reshape(size)
     own = learns & ~rollout.by_chance.reshape(size)
-    advantage = torch.from_numpy(rollout.advantage.reshape(size))
+    advantage, deviation = normalised(
+        torch.from_numpy(rollout.advantage.reshape(size)), torch.from_numpy(own), peers
+    )
     decisions = Decisions(
         mask=rollout.mask.reshape(size, -1),
         action=rollout.action.reshape(size),
         log_probability=rollout.log_probability.reshape(size),
-        advantage=normalised(advantage, torch.from_numpy(own), peers).numpy(),
+        advantage=advantage.numpy(),
         returns=rollout.returns.reshape(size, -1),
         bidding=observation[:, network.bidding_flag].numpy() == 1,
         by_chance=rollout.by_chance.reshape(size),
+        taught=rollout.taught.reshape(size),
+        lesson=rollout.lesson.reshape(-1, rollout.lesson.shape[-1]),
     )
     weights = Weights(
-        settings.clip, settings.entropy, settings.bid_entropy, settings.value_weight, settings.magnet
+        *(settings.clip, settings.entropy, settings.bid_entropy, settings.value_weight, settings.magnet),
+        *(settings.teacher, 1 / deviation),
     )
     # What does not fill a minibatch is left to the next epoch's order; all processes take as many steps.
     fewest = int(peers.gather(torch.tensor([int(learns.sum())])).min())
@@ -75,13 +81,14 @@ def update(
         for order in orders
         for rows in np.split(order[learns[order]][: steps * settings.minibatch], steps)
     ]
-    chosen_by_policy = peers.sum(torch.tensor([int(own[rows].sum()) for rows in minibatches])).tolist()
+    counted = [(int(own[rows].sum()), int(decisions.taught[rows].sum())) for rows in minibatches]
+    counted = peers.sum(torch.tensor(counted)).tolist()
     policy, critic = network.policy_stack(), network.critic_stack()
     holding = magnet.policy_stack() if magnet and settings.magnet else None
     no_logits = np.empty((0, rollout.mask.shape[-1]), np.float32)
     terms = np.zeros(len(TERMS))
     norms = 0.0
-    for rows, chosen in zip(minibatches, chosen_by_policy, strict=True):
+    for rows, (chosen, taught) in zip(minibatches, counted, strict=True):
         gradients.begin()
         # `index_select` copies whole rows, indexing entry by entry.
         shown, full = (
@@ -93,7 +100,7 @@ def update(
         differentiate(
             *(decisions, rows, logits.numpy(), values.numpy()),
             holding.forward(shown).outputs.cpu().numpy() if holding else no_logits,
-            *(weights, Counts(peers.size * settings.minibatch, chosen)),
+            *(weights, Counts(peers.size * settings.minibatch, chosen, taught)),
             *(by_logits.numpy(), by_values.numpy(), terms),
         )
         policy.backward(acted, by_logits.to(device))
@@ -106,15 +113,19 @@ def update(
     return metrics
 
 
-def normalised(advantage: Tensor, own: Tensor, peers: Peers = ALONE) -> Tensor:
-    """Advantages [B] less the mean, by the deviation, of the policy's own decisions [B] bool in all processes."""
+def normalised(advantage: Tensor, own: Tensor, peers: Peers = ALONE) -> tuple[Tensor, float]:
+    """Advantages [B] less their mean by their deviation, and the deviation.
+
+    Mean and deviation are of the policy's own decisions [B] bool in all processes.
+    """
     chosen = advantage[own].double()
     count, total = peers.sum(torch.stack([torch.tensor(float(len(chosen))).double(), chosen.sum()])).tolist()
     if count < 2:  # there is no policy to improve, and no spread either
-        return advantage
+        return advantage, 1.0
     mean = total / count
-    deviation = float(peers.sum((chosen - mean).square().sum())) / (count - 1)
-    return (advantage - mean) / (deviation**0.5 + 1e-8)
+    variance = float(peers.sum((chosen - mean).square().sum())) / (count - 1)
+    deviation = variance**0.5 + 1e-8
+    return (advantage - mean) / deviation, deviation
 
 
 def explained_variance(rollout: Rollout, peers: Peers = ALONE) -> float:
