@@ -80,7 +80,7 @@ def collect_outcomes(
     seed: int,
     *,
     games: int = 4096,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Outcomes:
     """Play about `deals` deals from every combination of bins, whole shares to each start, and count what they bring.
 
@@ -97,7 +97,8 @@ def collect_outcomes(
     for first in range(0, len(coarse), games):
         cells = coarse[first : first + games]
         keys.append(_played(choose, rules, grid, cells, share, generator))
-        progress(min(first + games, len(coarse)) * share, len(coarse) * share)
+        if progress is not None:
+            progress(min(first + games, len(coarse)) * share, len(coarse) * share)
     counted, count = np.unique(np.concatenate(keys), return_counts=True)
     return _from_keys(grid, counted, count.astype(np.float64))
 
@@ -153,7 +154,7 @@ def _keys(coarse: Int64Array, bidding_team: Int64Array, made: BoolArray, delta: 
 
 def _from_keys(grid: Grid, keys: Int64Array, count: Float64Array) -> Outcomes:
     unique, place = np.unique(keys, return_inverse=True)
-    total = np.bincount(place, count)
+    total: Float64Array = np.bincount(place, count).astype(np.float64)
     rest, delta = unique, np.empty((len(unique), grid.teams), np.int64)
     for team in range(grid.teams - 1, -1, -1):
         rest, digit = np.divmod(rest, _SPAN)

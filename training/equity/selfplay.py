@@ -45,8 +45,8 @@ class Chooser(Protocol):
 def make_chooser(name: str, rules: Rules, *, sampled: bool = False, seed: int = 0) -> Chooser:
     """Who decides in every seat: a checkpoint (folder or shipped name) by its network, or a registered agent.
 
-    A checkpoint takes its most probable action, or (`sampled`) draws by its probabilities. ValueError for a name that is
-    neither, and for a policy of another game.
+    A checkpoint takes its most probable action, or (`sampled`) draws by its probabilities. ValueError for a name that
+    is neither, for a policy of another game, and for a player who sees all.
     """
     agent = make_agent(name)
     if getattr(agent, "clairvoyant", False):

@@ -120,9 +120,7 @@ def iterate(values: Float64Array, probability: Float64Array, successors: Success
 def bellman_residual(values: Float64Array, probability: Float64Array, successors: Successors) -> float:
     """The largest difference between a value and the mean of its successors' values."""
     s = successors
-    return float(
-        _sweep(values, probability, s.order, s.coarse, s.first, s.after, s.starts, s.passes, False)
-    )
+    return float(_sweep(values, probability, s.order, s.coarse, s.first, s.after, s.starts, s.passes, False))
 
 
 def standard_errors(
@@ -142,8 +140,8 @@ def standard_errors(
 def bin_losses(rules: Rules, outcomes: Outcomes, values: Float64Array) -> list[dict[str, float]]:
     """What the table would lose if two neighbouring bins were one, for each pair of neighbours.
 
-    The loss is the mean and largest difference of the values below the target, sampling error included, since fewer bins
-    also share more deals; so it bounds from above what that boundary is worth.
+    The loss is the mean and largest difference of the values below the target, sampling error included, since fewer
+    bins also share more deals; so it bounds from above what that boundary is worth.
     """
     grid: Grid = outcomes.grid
     below = (grid.scores() <= grid.last).all(axis=1)
