@@ -91,7 +91,7 @@ def find_successors(rules: Rules, outcomes: Outcomes) -> Successors:
 def solve(outcomes: Outcomes, successors: Successors) -> Solution:
     """Values of the counted outcomes, from even chances on, compared with those from none at all.
 
-    Raises ConvergenceError where the residual stays above `RESIDUAL`.
+    Raises ConvergenceError where they differ, or the residual stays, above `RESIDUAL`.
     """
     grid, probability = outcomes.grid, outcomes.probability
     even = np.full((grid.cells, grid.teams), 1 / grid.teams)
@@ -99,12 +99,13 @@ def solve(outcomes: Outcomes, successors: Successors) -> Solution:
     other = np.zeros_like(even)
     iterate(other, probability, successors)
     residual = bellman_residual(even, probability, successors)
-    if residual >= RESIDUAL:
+    gap = float(np.abs(even - other).max())
+    if max(residual, gap) >= RESIDUAL:
         raise ConvergenceError(
-            f"after {sweeps} sweeps values still differ by {residual:.2g} from those of their successors, "
-            f"above {RESIDUAL}: this player's matches hardly end"
+            f"after {sweeps} sweeps values differ by {residual:.2g} from those of their successors and by {gap:.2g} "
+            f"from those reached from another start, not both below {RESIDUAL}: this player's matches hardly end"
         )
-    return Solution(even, residual, sweeps, float(np.abs(even - other).max()))
+    return Solution(even, residual, sweeps, gap)
 
 
 def iterate(values: Float64Array, probability: Float64Array, successors: Successors) -> int:
