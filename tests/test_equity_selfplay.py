@@ -66,8 +66,10 @@ def test_probabilities__sum_to_one_and_rise_with_the_own_score() -> None:
         : grid.last - grid.floor + 1, : grid.last - grid.floor + 1
     ]
     # Over all scores of the other team sampling noise is small; cell by cell it is told by the errors.
-    assert (np.diff(block.mean(axis=1)) > 0).all()
-    assert (np.diff(block.mean(axis=0)) < 0).all()
+    assert (np.diff(block.mean(axis=1)) > -0.02).all()
+    assert (np.diff(block.mean(axis=0)) < 0.02).all()
+    assert (block.mean(axis=1)[4:] > block.mean(axis=1)[:-4]).all()
+    assert (block.mean(axis=0)[4:] < block.mean(axis=0)[:-4]).all()
     errors = equity.standard_error.reshape(grid.shape)[..., 0][: len(block), : len(block)]
     assert (np.diff(block, axis=0) > -5 * errors[1:]).mean() > 0.99
 
@@ -139,15 +141,17 @@ def test_games_that_have_played_their_share__wait() -> None:
     assert (ended == 3).all()
 
 
-def test_calls__are_counted_once_for_each_seat_that_sees_the_scores() -> None:
+def test_calls__are_those_of_seats_that_see_the_scores_on_the_same_deals() -> None:
     rules = make_rules("four_point")
     level, ahead, behind = count_calls(
         make_chooser("greedy", rules), rules, [(5, 5), (14, 8), (8, 14)], 120, 2
     )
-    # `greedy` does not look at the score, so that the two teams' calls add up to all calls on the same deals.
-    assert np.array_equal(ahead.counts + behind.counts, level.counts)
+    # `greedy` does not look at the score, and the deals are the same: one team's calls, of level scores both teams'.
+    assert np.array_equal(ahead.counts, behind.counts)
+    assert np.array_equal(ahead.contracts, behind.contracts)
+    assert (ahead.counts <= level.counts).all()
+    assert 0 < ahead.counts[0].sum() < 120
     assert level.counts[0].sum() == level.deals == 120  # the eldest hand always speaks
-    assert np.array_equal(ahead.contracts + behind.contracts, level.contracts)
     assert level.contracts.sum() + level.passed_out == level.deals
     assert (level.made <= level.contracts).all()
 

@@ -26,7 +26,7 @@ from training.equity.picture import write_picture
 from training.equity.report import calls_table, contracts_table, print_equity, strength_table
 from training.equity.selfplay import make_chooser, policy_folder
 from training.equity.solve import ConvergenceError
-from training.equity.table import load_equity, save_equity, table_name
+from training.equity.table import load_equity, read_equity, save_equity, table_name
 from training.files import write_json
 
 
@@ -101,7 +101,7 @@ def run(given: EquityOptions, console: Console) -> None:
                 command="python -m training.equity " + shlex.join(sys.argv[1:]),
                 progress=lambda done, total: progress.update(task, completed=done, total=total),
             )
-        save_equity(folder, equity)
+        equity = read_equity(save_equity(folder, equity))
     write_picture(equity, given.picture or folder / f"{table_name(equity.rules)}.png")
     print_equity(equity, console)
 
