@@ -11,8 +11,23 @@ import pytest
 
 pytest.importorskip("torch")
 
-from smear_env import Rules, SelfPlayVectorEnv, make_rules, standings
-from training.equity import EquityError, EquityRewards, MatchEquity, load_equity, save_equity, table_name
+from smear_env import (
+    Rules,
+    SelfPlayVectorEnv,
+    checkpoints_folder,
+    make_rules,
+    read_policy,
+    standings,
+)
+from training.equity import (
+    EquityError,
+    EquityRewards,
+    MatchEquity,
+    load_equity,
+    read_equity,
+    save_equity,
+    table_name,
+)
 from training.equity.grid import make_grid
 
 
@@ -199,6 +214,17 @@ def test_damaged_numbers__are_refused(tmp_path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(EquityError, match="damaged"):
         load_equity(tmp_path, make_rules("four_point"))
+
+
+def test_shipped_tables__are_of_the_checkpoint_beside_them() -> None:
+    for path in checkpoints_folder().glob("*/equity*.json"):
+        equity = read_equity(path)
+        told = equity.description
+        assert path.stem == table_name(equity.rules)
+        assert told["player"]["weights_sha256"] == read_policy(path.parent)["weights_sha256"], path
+        assert told["residual"] < 1e-4, path
+        assert told["check"]["matches"] >= 20_000, path
+        assert told["check"]["holds"], path
 
 
 def test_standing_after_a_deal__is_what_rewards_look_up() -> None:

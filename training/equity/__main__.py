@@ -24,7 +24,7 @@ from training.equity.calls import DEFAULT_SCORES, count_calls
 from training.equity.grid import make_grid
 from training.equity.picture import write_picture
 from training.equity.report import calls_table, contracts_table, print_equity, strength_table
-from training.equity.selfplay import make_chooser, policy_folder
+from training.equity.selfplay import make_chooser
 from training.equity.solve import ConvergenceError
 from training.equity.table import load_equity, read_equity, save_equity, table_name
 from training.files import write_json
@@ -152,9 +152,10 @@ def _rules(given: EquityOptions) -> Rules:
 def _folder(given: EquityOptions) -> Path:
     if given.out is not None:
         return given.out
-    if not isinstance(make_agent(given.player), PolicyAgent):
+    agent = make_agent(given.player)
+    if not isinstance(agent, PolicyAgent):
         raise ValueError(f"out=None: {given.player!r} is no checkpoint to put a table beside; give a folder")
-    return policy_folder(given.player)
+    return agent.folder
 
 
 def main() -> None:

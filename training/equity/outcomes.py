@@ -94,11 +94,12 @@ def collect_outcomes(
     share = -(-deals // starts)
     coarse = np.repeat(np.arange(grid.coarse_cells), starts)
     keys: list[Int64Array] = []
-    for first in range(0, len(coarse), games):
-        cells = coarse[first : first + games]
+    done = 0
+    for cells in np.array_split(coarse, -(-len(coarse) // games)):
         keys.append(_played(choose, rules, grid, cells, share, generator))
+        done += len(cells)
         if progress is not None:
-            progress(min(first + games, len(coarse)) * share, len(coarse) * share)
+            progress(done * share, len(coarse) * share)
     counted, count = np.unique(np.concatenate(keys), return_counts=True)
     return _from_keys(grid, counted, count.astype(np.float64))
 

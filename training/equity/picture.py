@@ -10,6 +10,7 @@ import numpy as np
 
 from training.equity.report import plane, slices
 from training.equity.table import MatchEquity
+from training.evaluation.players import label
 from training.files import write_atomically
 
 SHADES = "cividis"
@@ -35,7 +36,7 @@ def write_picture(equity: MatchEquity, path: Path) -> None:
         bar.set_label("probability that the dealer's team wins the match")
         told = equity.description
         options = "".join(f", {name}={value}" for name, value in equity.rules.options().items())
-        name = told.get("player", {}).get("name", "")
+        name = label(told.get("player", {}).get("name", ""))
         figure.suptitle(f"{equity.rules.name}{options}: {name} in every seat", fontsize=12)
         file = io.BytesIO()
         kind = path.suffix.removeprefix(".")

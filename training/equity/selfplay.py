@@ -17,8 +17,6 @@ from smear_env import (
     PolicyAgent,
     Rules,
     SelfPlayVectorEnv,
-    checkpoints_folder,
-    load_policy,
     make_agent,
     order_suits,
     original_actions,
@@ -54,16 +52,7 @@ def make_chooser(name: str, rules: Rules, *, sampled: bool = False, seed: int = 
     agent.reset(rules, -1, seed)
     if not isinstance(agent, PolicyAgent):
         return agent.act_batch
-    return _NetworkChooser(policy_folder(name), rules, sampled=sampled, seed=seed)
-
-
-def policy_folder(name: str) -> Path:
-    """The folder of a checkpoint, by path or shipped name; ValueError (a `CheckpointError`) if there is none."""
-    for folder in (Path(name), Path(name) / "checkpoint", checkpoints_folder() / name):
-        if (folder / "policy.json").is_file():
-            return folder
-    load_policy(name)  # whose error says what names there are
-    raise AssertionError("load_policy finds what is looked for above")
+    return _NetworkChooser(agent.folder, rules, sampled=sampled, seed=seed)
 
 
 class _NetworkChooser:
