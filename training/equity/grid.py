@@ -17,7 +17,7 @@ from training.arrays import Int64Array
 
 COARSE_BINS = {
     2: (-100, -6, -3, 0, 2, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14),
-    3: (-100, -6, 0, 4, 8, 11, 13, 15, 16, 17, 18, 19, 20),
+    3: (-100, 0, 7, 12, 15, 17, 18, 19, 20),
 }
 """Lowest score of each bin by number of teams, for targets of 15 and 21: single scores where a deal can win."""
 
