@@ -37,6 +37,7 @@ def write_picture(equity: MatchEquity, path: Path) -> None:
         told = equity.description
         options = "".join(f", {name}={value}" for name, value in equity.rules.options().items())
         name = label(told.get("player", {}).get("name", ""))
+        figure.set_layout_engine("constrained", h_pad=0.06)
         figure.suptitle(f"{equity.rules.name}{options}: {name} in every seat", fontsize=12)
         file = io.BytesIO()
         kind = path.suffix.removeprefix(".")
