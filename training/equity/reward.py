@@ -88,7 +88,7 @@ class EquityRewards:
 @numba.njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
 def _place(score: int, floor: int, size: int) -> int:
     """A score's index in the table, the nearest if it is outside."""
-    index = np.int64(score) - floor
+    index = int(score) - floor
     if index < 0:
         return 0
     return index if index < size else size - 1
