@@ -25,6 +25,7 @@ from smear_env.layout import (
 )
 from smear_env.rules import FOUR_POINT, MINI, PRESETS, SCHMIER, Rules, make_rules
 from smear_env.single import register
+from smear_env.standing import Standing, standings
 from smear_env.suits import InOrder, order_suits, original_actions, original_columns, rename_suits
 from smear_env.values import card_values, play_values
 from smear_env.vector import SelfPlayVectorEnv, VectorStep
@@ -48,6 +49,7 @@ __all__ = [
     "PolicyAgent",
     "Rules",
     "SelfPlayVectorEnv",
+    "Standing",
     "VectorStep",
     "agent_names",
     "card_values",
@@ -73,6 +75,7 @@ __all__ = [
     "read_weights",
     "register_agent",
     "rename_suits",
+    "standings",
     "state_layout",
     "state_scale",
     "variates_folder",

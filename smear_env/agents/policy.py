@@ -183,6 +183,7 @@ class PolicyAgent:
     """
 
     def __init__(self, folder: Path, *, sample: bool = False) -> None:
+        self.folder = folder
         self.description = read_description(folder)
         self.name = folder.name
         self.sample = sample
