@@ -108,7 +108,9 @@ class SmearGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no annotatio
         dealer = given.pop("dealer", DRAWN)
         self.rules = make_rules(self.preset, **given)
         if not DRAWN <= dealer < self.rules.players:
-            raise ValueError(f"dealer={dealer} is no seat 0..{self.rules.players - 1}, and not -1 for one drawn")
+            raise ValueError(
+                f"dealer={dealer} is no seat 0..{self.rules.players - 1}, and not -1 for one drawn"
+            )
         self.setting = Setting(self.rules, dealer)
         super().__init__(self.game_type, _game_info(self.rules), params or {})
 
