@@ -33,7 +33,9 @@ def random_strategy(tree: Tree, seed: int, power: float = 1.0) -> Any:
 
 
 @pytest.mark.parametrize("options", SMALL.values(), ids=SMALL)
-def test_best_response__to_uniform_play_is_worth_what_the_slow_reference_finds(options: dict[str, Any]) -> None:
+def test_best_response__to_uniform_play_is_worth_what_the_slow_reference_finds(
+    options: dict[str, Any],
+) -> None:
     tree = tree_of(**options)
     nodes = reference.roots(options_of(small_rules(options)))
     found = exploitability(tree, uniform(tree))
@@ -42,7 +44,9 @@ def test_best_response__to_uniform_play_is_worth_what_the_slow_reference_finds(o
     for seat in (0, 1):
         best, _ = best_response(tree, uniform(tree), seat)
         assert best == pytest.approx(reference.best_value(nodes, seat, reference.uniform), abs=1e-12)
-    gains = [reference.best_value(nodes, seat, reference.uniform) - (1 - 2 * seat) * played for seat in (0, 1)]
+    gains = [
+        reference.best_value(nodes, seat, reference.uniform) - (1 - 2 * seat) * played for seat in (0, 1)
+    ]
     assert found.nash_conv == pytest.approx(sum(gains), abs=1e-12)
     assert found.mean == pytest.approx(sum(gains) / 2, abs=1e-12)
 

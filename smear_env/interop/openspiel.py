@@ -6,12 +6,12 @@
 
 Each option of the rules is a parameter; `dealer` is a seat, or -1 for one that chance draws. A game is one deal from
 level scores, which ends where it is scored or passed out, and pays points per deal: own score change less the mean of
-the other teams'. Chance is explicit, card by card with exact probabilities (`dealing.py`), in every game, so that nothing
-has to be sampled and states go through their history, as OpenSpiel's serialisation wants them to.
+the other teams'. Chance is explicit, card by card with exact probabilities (`dealing.py`), in every game, so that
+nothing has to be sampled, and a state is its history, which is how OpenSpiel serialises it.
 
-Information states: the tensor is our observation, scaled; the string is told from the deal's actions instead, so that the
-two check each other. Both have perfect recall and are seen from any seat at any moment. `AgentPolicy` is an agent of
-ours, a checkpoint for instance, as an OpenSpiel policy.
+Information states: the tensor is our observation, scaled; the string is told from the deal's actions instead, so that
+the two check each other. Both have perfect recall and are seen from any seat at any moment. `AgentPolicy` is an agent
+of ours, a checkpoint for instance, as an OpenSpiel policy.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Setting:
 
 
 class SmearGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no annotations
-    """One deal of a preset; parameters are its options and `dealer`. ValueError for those that contradict each other."""
+    """One deal of a preset; parameters are its options and `dealer`. ValueError where they contradict each other."""
 
     preset: ClassVar[Rules]
     game_type: ClassVar[Any]
@@ -124,7 +124,7 @@ class SmearGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no annotatio
 
 
 class SmearState(pyspiel.State):  # type: ignore[misc]  # as SmearGame
-    """A deal at one moment. OpenSpiel copies what it holds one by one, so it holds little: bytes are not copied at all."""
+    """A deal at one moment. OpenSpiel copies all that it holds, so it holds little; bytes are never copied."""
 
     def __init__(self, game: SmearGame, setting: Setting) -> None:
         super().__init__(game)

@@ -1,6 +1,7 @@
 """Best responses the slow way: all worlds that a seat cannot tell apart are carried along together.
 
-A seat's view is told from the deal's actions, not from what any environment shows. Two seats, one deal from level scores.
+A seat's view is told from the deal's actions, not from what any environment shows. Two seats, one deal from level
+scores.
 """
 
 from collections.abc import Callable, Iterator

@@ -68,7 +68,12 @@ def main() -> None:
         rules = make_rules(given.rules, **parse_options(given.rules, given.options))
         tree = build_tree(rules)
         rows = analyse(tree, given.agents)
-        result = {"format": FORMAT, "rules": rules.name, "options": rules.options(), "agents": rows}
+        result: dict[str, Any] = {
+            "format": FORMAT,
+            "rules": rules.name,
+            "options": rules.options(),
+            "agents": rows,
+        }
         if given.game_value:
             result["game_value"], _ = solve_game(tree)
         if given.json:

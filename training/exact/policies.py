@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from smear_env import Agent
-from training.arrays import Float64Array
+from training.arrays import Float64Array, Int64Array
 from training.exact.tree import Tree
 
 ROWS = 8192
@@ -21,7 +21,7 @@ def uniform(tree: Tree) -> Float64Array:
 def of_agent(tree: Tree, agent: Agent, *, greedy: bool = False) -> Float64Array:
     """The strategy [S] of an agent in both seats, by its `probabilities`, of which rows are scaled to sum to 1 exactly.
 
-    greedy: its most probable action alone, the first of several, as `PolicyAgent` plays unless asked to sample. An agent
+    greedy: its most probable action alone, the first of several, as `PolicyAgent` plays unless asked to sample. One
     whose probabilities are one for an action, as scripted players' are, is the same in both. Raises ValueError where
     probabilities are negative, not finite, on illegal actions or not a distribution.
     """
@@ -41,7 +41,7 @@ def of_agent(tree: Tree, agent: Agent, *, greedy: bool = False) -> Float64Array:
     return strategy / table.sum(axis=1)[tree.information_set]
 
 
-def _check(given: Float64Array, tree: Tree, rows: np.typing.NDArray[np.int64]) -> None:
+def _check(given: Float64Array, tree: Tree, rows: Int64Array) -> None:
     wrong = (
         ~np.isfinite(given).all(axis=1)
         | (given < 0).any(axis=1)

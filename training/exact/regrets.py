@@ -6,9 +6,11 @@ and iteration t counts t in the average. Zinkevich et al. (2007) for counterfact
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
-from training.arrays import Float64Array
+from training.arrays import BoolArray, Float64Array
 from training.exact.policies import uniform
 from training.exact.responses import edge_values, reaches
 from training.exact.tree import NONE, Tree
@@ -50,7 +52,7 @@ class RegretMatching:
         """The average strategy [S], which approaches an equilibrium."""
         return normalised(self.tree, self.total)
 
-    def _update(self, strategy: Float64Array, seats: np.typing.NDArray[np.bool_]) -> None:
+    def _update(self, strategy: Float64Array, seats: BoolArray) -> None:
         tree = self.tree
         weight = self.iterations if self.plus else 1
         self.total[seats] += weight * realisation(tree, strategy)[seats]
@@ -71,7 +73,7 @@ def realisation(tree: Tree, strategy: Float64Array) -> Float64Array:
     """Probability [S] that the own choices up to and with each sequence bring it about."""
     own = strategy.copy()
     starts = [int(level.sequence.min()) for level in tree.levels] + [tree.sequences]
-    for start, stop in zip(starts[:-1], starts[1:], strict=True):
+    for start, stop in pairwise(starts):
         before = tree.before[tree.information_set[start:stop]]
         own[start:stop] *= np.where(before == NONE, 1.0, own[before])
     return own

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from training.arrays import Float64Array
+from training.arrays import Float64Array, Int64Array
 from training.exact.tree import Level, Tree
 
 
@@ -95,13 +95,13 @@ def best_response(tree: Tree, strategy: Float64Array, seat: int) -> tuple[float,
             level.sequence - first, sign * values * weight[level.parent], minlength=last - first + 1
         )
         here = slice(first, last + 1)
-        best = first_best(totals, tree.information_set[here])
+        best = first_best(totals.astype(np.float64), tree.information_set[here])
         played[here] = np.where(own[here], best, played[here])
         later = np.add.reduceat(values * played[level.sequence], level.first_edge)
     return sign * float(later.mean()), played
 
 
-def first_best(totals: Float64Array, groups: np.typing.NDArray[np.int64]) -> Float64Array:
+def first_best(totals: Float64Array, groups: Int64Array) -> Float64Array:
     """1 at the first largest entry of each run of equal `groups`, else 0; [S] both."""
     starts = np.flatnonzero(np.diff(groups, prepend=-1))
     lengths = np.diff(starts, append=len(groups))

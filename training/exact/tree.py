@@ -1,12 +1,12 @@
 """The whole tree of a two-seat game as arrays, built once: nodes, information sets, chances.
 
 A game is one deal from level scores, seat 1 the dealer: the other dealer's game is this one with the seats
-exchanged, since a seat sees everything counted from itself. Nodes stand in levels by the number of actions before them,
-forced ones included, so that an information set lies within one level: what a seat has seen says how many actions there were.
+exchanged, since a seat sees everything counted from itself. Nodes stand in levels by the number of actions before
+them, forced ones included, so that an information set lies within one level: a seat knows how many there were.
 
-An information set is an observation. That this is right is checked while building: all nodes of one observation must
-have been reached by the same last action from the same observation of that seat (perfect recall), and the seats' tests
-hold observations to the histories of the slow reference.
+An information set is an observation. Perfect recall is checked while building: all nodes of one observation must have
+been reached by the same last action from the same observation of that seat. That an observation says no more and no
+less than the history its seat has seen is held by the tests, to the histories of the slow reference.
 """
 
 from __future__ import annotations
