@@ -66,6 +66,8 @@ def main() -> None:
     console = Console(markup=False, width=None if sys.stdout.isatty() else 120)
     try:
         rules = make_rules(given.rules, **parse_options(given.rules, given.options))
+        for name in given.agents:
+            make_agent(name)  # an unknown one is refused before the work
         tree = build_tree(rules)
         rows = analyse(tree, given.agents)
         result: dict[str, Any] = {
