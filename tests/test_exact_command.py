@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,24 +16,21 @@ pytest.importorskip("tensorboard")
 from benchmarks.exploitability import Options, curve, draw
 from smear_env import load_policy, make_agent
 from tests.exact_games import tree_of
-from tests.training_runs import ROOT, tiny
+from tests.training_runs import tiny
 from training.exact import exploitability, of_agent
+from training.exact.__main__ import main
 
 
-def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "training.exact", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def command(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
+    monkeypatch.setattr(sys, "argv", ["training.exact", *arguments])
+    main()
 
 
-def test_command__states_what_the_library_finds(tmp_path: Path) -> None:
+def test_command__states_what_the_library_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "exact.json"
-    done = command("--agents", "greedy", "--options", "stock_to_bidder=0", "--json", str(file))
-    assert done.returncode == 0, done.stderr
+    command(monkeypatch, "--agents", "greedy", "--options", "stock_to_bidder=0", "--json", str(file))
     result = json.loads(file.read_text())
     tree = tree_of(stock_to_bidder=0)
     found = exploitability(tree, of_agent(tree, make_agent("greedy")))
@@ -42,18 +38,19 @@ def test_command__states_what_the_library_finds(tmp_path: Path) -> None:
     assert all(row["exploitability"] == found.mean for row in result["agents"])
     assert result["options"] == {"stock_to_bidder": 0}
     assert result["game_value"] == pytest.approx(0.5511904761904762, abs=1e-9)
-    assert f"{found.mean:.5f}" in done.stdout
+    assert f"{found.mean:.5f}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "named"),
-    [(("--rules", "four_point"), "players=4"), (("--agents", "nobody"), "nobody")],
+    [(("--rules", "four_point"), "error: rules: players=4"), (("--agents", "nobody"), "error: 'nobody'")],
 )
-def test_command__what_is_wrong_is_named(arguments: tuple[str, ...], named: str) -> None:
-    done = command(*arguments)
-    assert done.returncode == 1
-    assert done.stderr.startswith("error: ")
-    assert named in done.stderr
+def test_command__what_is_wrong_is_named(
+    arguments: tuple[str, ...], named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        command(monkeypatch, *arguments)
+    assert str(ended.value).startswith(named)
 
 
 @pytest.mark.integration
