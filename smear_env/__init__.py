@@ -14,6 +14,7 @@ from smear_env.agents.policy import read_description as read_policy
 from smear_env.agents.registry import agent_names, make_agent, register_agent
 from smear_env.engine.state import PHASE_NAMES
 from smear_env.errors import IllegalActionError
+from smear_env.features import feature_layout, feature_scale
 from smear_env.history import decode
 from smear_env.layout import (
     layout_hash,
@@ -58,6 +59,8 @@ __all__ = [
     "deals_folder",
     "decode",
     "env",
+    "feature_layout",
+    "feature_scale",
     "find_checkpoint",
     "layout_hash",
     "load_policy",

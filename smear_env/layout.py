@@ -146,7 +146,8 @@ def _public_numbers(rules: Rules) -> _Pieces:
     ]
 
 
-def _layout(pieces: _Pieces) -> Mapping[str, Piece]:
+def layout_of(pieces: _Pieces) -> Mapping[str, Piece]:
+    """Pieces by name, one behind the other, from name, shape, meaning and usual largest value of each."""
     layout: dict[str, Piece] = {}
     start = 0
     for name, shape, meaning, largest in pieces:
@@ -180,7 +181,7 @@ def observation_layout(rules: Rules) -> Mapping[str, Piece]:
             _most_discards(rules),
         ),
     ]
-    return _layout(flags + _public_flags(rules) + numbers + _public_numbers(rules))
+    return layout_of(flags + _public_flags(rules) + numbers + _public_numbers(rules))
 
 
 @lru_cache(maxsize=256)
@@ -206,7 +207,7 @@ def state_layout(rules: Rules) -> Mapping[str, Piece]:
             PRESETS[rules.name].stock_size or 1,
         ),
     ]
-    return _layout(flags + _public_flags(rules) + numbers + _public_numbers(rules))
+    return layout_of(flags + _public_flags(rules) + numbers + _public_numbers(rules))
 
 
 def vector_size(layout: Mapping[str, Piece]) -> int:

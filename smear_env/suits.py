@@ -19,6 +19,7 @@ from smear_env._jit import announce_compilation, kernel
 from smear_env._typing import Int8Array, Int64Array, RecordArray, as_int
 from smear_env.cards import MAX_CARDS, count
 from smear_env.engine.tables import SAME_COLOUR
+from smear_env.features import FEATURES_DTYPE, write_features, write_table
 from smear_env.flags import address, copy_block
 from smear_env.layout import Piece, observation_layout, state_layout, vector_size
 from smear_env.rules import MAX_POINTS, MAX_SEATS, MAX_SUITS, Rules
@@ -55,6 +56,7 @@ _SUITS = np.dtype(
         ("unseen", np.int64),
         ("bowers", np.int64),  # 1: the second suit is the first one's mate
         ("ordered", np.int64),  # 0: suits stay as they were dealt
+        ("features", FEATURES_DTYPE),  # of width 0 where none are added
         ("mate", np.int64, (MAX_SUITS,)),  # the suit of a suit's left bower
         ("observation", _ROWS),
         ("state", _ROWS),
@@ -73,6 +75,7 @@ class GameSuits(NamedTuple):
     table: Bytes  # a SUITS
     suits: int
     observation: int
+    inputs: int  # an observation with its features, if there are any
     state: int
     actions: int
 
@@ -95,21 +98,24 @@ def order_suits(
     *,
     out: tuple[Int8Array, Int8Array] | None = None,
     ordered: bool = True,
+    features: bool = False,
 ) -> InOrder:
     """The same positions with suits renamed to their order, [B, d] and [B, n] int8.
 
     The arrays are fresh, or those of `out`: an observation and a mask of these shapes, C-contiguous and apart from what
-    is read. The order is always fresh; without `ordered` it is that of the cards, and nothing is renamed. Raises
-    ValueError for arrays of another type or shape.
+    is read. The order is always fresh; without `ordered` it is that of the cards, and nothing is renamed. With
+    `features` observations are followed by theirs, [B, d + f] (`feature_layout`). Raises ValueError for arrays of other
+    types or shapes.
     """
     announce_compilation()
-    game = suits_of(rules, ordered=ordered)
+    game = suits_of(rules, ordered=ordered, features=features)
     _check("observations", observations, game.observation)
     _check("masks", masks, game.actions)
     if len(masks) != len(observations):
         raise ValueError(f"{len(masks)} masks for {len(observations)} observations")
-    observation = _output("out[0]", None if out is None else out[0], observations)
-    mask = _output("out[1]", None if out is None else out[1], masks)
+    shape = (len(observations), game.inputs)
+    observation = _output("out[0]", None if out is None else out[0], observations, shape)
+    mask = _output("out[1]", None if out is None else out[1], masks, masks.shape)
     order = np.empty((len(observations), game.suits), np.int64)
     seen, legal = np.ascontiguousarray(observations), np.ascontiguousarray(masks)
     _order_all(game.table, seen, legal, order, observation, mask)
@@ -126,7 +132,7 @@ def rename_suits(
     """
     game = suits_of(rules)
     _check("states", states, game.state)
-    result = _output("out", out, states)
+    result = _output("out", out, states, states.shape)
     in_order = _checked(order, len(states), game.suits)
     _rename_states(game.table, np.ascontiguousarray(states), in_order, result)
     return result
@@ -174,14 +180,12 @@ def _checked(order: Int64Array, rows: int, suits: int) -> Int64Array:
     return np.ascontiguousarray(order, np.int64)
 
 
-def _output(name: str, given: Int8Array | None, source: Int8Array) -> Int8Array:
+def _output(name: str, given: Int8Array | None, source: Int8Array, shape: tuple[int, ...]) -> Int8Array:
     """The array to write into: the one given, if it is fit for it, or a fresh one."""
     if given is None:
-        return np.empty(source.shape, np.int8)
-    if given.dtype != np.int8 or given.shape != source.shape:
-        raise ValueError(
-            f"{name} of shape {given.shape} and type {given.dtype}, expected {list(source.shape)} int8"
-        )
+        return np.empty(shape, np.int8)
+    if given.dtype != np.int8 or given.shape != shape:
+        raise ValueError(f"{name} of shape {given.shape} and type {given.dtype}, expected {list(shape)} int8")
     if not (given.flags.c_contiguous and given.flags.writeable):
         raise ValueError(f"{name} must be C-contiguous and writeable")
     if np.may_share_memory(given, source):
@@ -190,8 +194,8 @@ def _output(name: str, given: Int8Array | None, source: Int8Array) -> Int8Array:
 
 
 @lru_cache(maxsize=64)
-def suits_of(rules: Rules, *, ordered: bool = True) -> GameSuits:
-    """The suits of a game; without `ordered` kernels leave them as they were dealt."""
+def suits_of(rules: Rules, *, ordered: bool = True, features: bool = False) -> GameSuits:
+    """The suits of a game; without `ordered` kernels leave them as they were dealt, with `features` they add these."""
     table = np.recarray(1, dtype=_SUITS)
     table.view(np.uint8)[:] = 0
     row = table[0]
@@ -199,6 +203,8 @@ def suits_of(rules: Rules, *, ordered: bool = True) -> GameSuits:
     row.suits, row.ranks, row.ordered = len(rules.suits), len(rules.ranks), int(ordered)
     for name in ("trump", "hand", "unseen"):
         setattr(row, name, seen[name].start)
+    if features:
+        write_table(row.features, rules)
     if rules.bowers:
         row.bowers = 1
         row.mate[:] = [rules.suits.index(SAME_COLOUR[suit]) for suit in rules.suits]
@@ -211,6 +217,7 @@ def suits_of(rules: Rules, *, ordered: bool = True) -> GameSuits:
         table.view(np.ndarray).view(np.uint8),
         len(rules.suits),
         vector_size(seen),
+        vector_size(seen) + int(row.features.width),
         vector_size(full),
         len(actions),
     )
@@ -258,8 +265,7 @@ def _order_all(
 ) -> None:
     """Write each row's order of suits, [B, suits], and the row and its mask in that order."""
     u = suits.view(SUITS)[0]
-    find_orders(u, observations, order)
-    rename_rows(u, u.observation, observations, order, observation_out)
+    see_rows(u, observations, order, observation_out)
     rename_rows(u, u.mask, masks, order, mask_out)
 
 
@@ -334,6 +340,15 @@ def find_orders(u: RecordArray, observations: Int8Array, order: Int64Array) -> N
 
 
 @kernel
+def see_rows(u: RecordArray, observations: Int8Array, order: Int64Array, out: Int8Array) -> None:
+    """Write what a network takes of observations, [B, d + f], and each row's order of suits, [B, suits]."""
+    find_orders(u, observations, order)
+    rename_rows(u, u.observation, observations, order, out)
+    if u.features.width > 0:
+        write_features(u.features, out, out)
+
+
+@kernel
 def rename_rows(
     u: RecordArray, rows: RecordArray, source: Int8Array, order: Int64Array, out: Int8Array
 ) -> None:
@@ -344,8 +359,9 @@ def rename_rows(
     suits, ranks, width = u.suits, u.ranks, rows.width
     card_rows, suit_rows = rows.card_rows, rows.suit_rows
     first, first_to = address(source), address(out)
+    stride = out.shape[1]  # what is written may go on behind the vector
     for i in range(len(source)):
-        row, to = first + i * width, first_to + i * width
+        row, to = first + i * width, first_to + i * stride
         copy_block(row, width, to)
         for place in range(suits):
             suit = order[i, place]

@@ -36,7 +36,7 @@ def played(preset: str, seats: Any, *, greedy: bool = False) -> tuple[Rollout, l
         with torch.no_grad():
             network.policy.weight.mul_(100_000)  # so that what it plays is no matter of chance
     shown = env.reset()
-    rollout = Rollout.empty(STEPS, shown, len(learner.critic_scale))
+    rollout = Rollout.empty(STEPS, shown, learner)
     counts = DealCounts(preset, np.ones(N, bool))
     collect(
         *(env, learner, shown, rollout, Noise(1), 0.9, counts), others=Others(others, seats, greedy=greedy)

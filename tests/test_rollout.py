@@ -104,7 +104,7 @@ def collected(
         network.policy.weight.mul_(100)
         network.value.weight.mul_(10)
     shown = env.reset()
-    rollout = Rollout.empty(STEPS, shown, len(network.critic_scale))
+    rollout = Rollout.empty(STEPS, shown, network)
     counts = DealCounts(preset, np.ones(N, bool))
     shown = collect(env, network, shown, rollout, Noise(1), lam, counts, auction_by_chance=by_chance)
     return Collected(env, network, rollout, shown)
@@ -315,7 +315,7 @@ def test_rollout__hidden_cards_change_what_the_critic_says_and_nothing_of_the_po
                 one, other = (seat + 1) % env.rules.players, (seat + 2) % env.rules.players
                 states["hand"][game][[one, other]] = states["hand"][game][[other, one]]
             shown = env.restore(snapshot)
-        rollout = Rollout.empty(1, shown, len(network.critic_scale))
+        rollout = Rollout.empty(1, shown, network)
         counts = DealCounts(preset, np.ones(N, bool))
         collect(env, network, shown, rollout, Noise(1), LAMBDA, counts)
         made.append(rollout)

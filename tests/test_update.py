@@ -268,7 +268,7 @@ def test_loss__lesson_hand_worked() -> None:
 def test_update__learns_of_the_learners_decisions_alone() -> None:
     network = Network("four_point", (4,), (4,), 2)
     env = Bandit("four_point", 32)
-    rollout = Rollout.empty(4, env.reset(), len(network.critic_scale))
+    rollout = Rollout.empty(4, env.reset(), network)
     counts: Any = SimpleNamespace(add_deals=lambda env: None, add_bids=lambda observations, actions: None)
     collect(env, network, env.reset(), rollout, Noise(0), 0.95, counts)
     rollout.learns[:, ::2] = False
@@ -289,7 +289,7 @@ def test_update__learns_of_the_learners_decisions_alone() -> None:
 def test_update__of_too_few_decisions_for_a_minibatch_is_refused() -> None:
     network = Network("four_point", (4,), (4,), 2)
     env = Bandit("four_point", 32)
-    rollout = Rollout.empty(4, env.reset(), len(network.critic_scale))
+    rollout = Rollout.empty(4, env.reset(), network)
     rollout.learns[:] = False
     with pytest.raises(ValueError, match="minibatch=64 is more than the 0 decisions to learn from"):
         update(network, Adam(Gradients(ALONE, network)), rollout, SETTINGS, orders(rollout))
@@ -358,7 +358,7 @@ def drawn_rollout(network: Network, chances: Any, earned: float) -> Rollout:
     generator = np.random.default_rng(0)
     rules = PRESETS["four_point"]
     env: Any = Bandit("four_point", 64)
-    rollout = Rollout.empty(32, env.reset(), len(network.critic_scale))
+    rollout = Rollout.empty(32, env.reset(), network)
     rollout.by_chance[::2] = True
     passing = len(rules.card_names)
     calls = passing + np.arange(len(chances))
@@ -403,7 +403,7 @@ def test_update__learns_how_often_calls_were_drawn_and_not_what_they_earned() ->
 def test_update__of_a_rollout_without_own_decisions_stays_finite() -> None:
     network = Network("four_point", (4,), (4,), 2)
     env: Any = Bandit("four_point", 32)
-    rollout = Rollout.empty(4, env.reset(), len(network.critic_scale))
+    rollout = Rollout.empty(4, env.reset(), network)
     rollout.mask[..., :3] = 1
     rollout.by_chance[:] = True
     metrics = update(network, Adam(Gradients(ALONE, network)), rollout, SETTINGS, orders(rollout))
@@ -433,7 +433,7 @@ def test_update__gives_each_row_its_own_mask_and_state(monkeypatch: pytest.Monke
         np.zeros((games, 36), np.int8),
         *[np.zeros((games, 2))] * 4,
     )
-    rollout = Rollout.empty(steps, first, len(network.critic_scale))
+    rollout = Rollout.empty(steps, first, network)
     rollout.mask[:] = generator.random(rollout.mask.shape) < 0.3
     rollout.mask[..., 0] = 1
     rollout.observation[..., :36] = rollout.mask  # a row's mask stands in its observation
@@ -459,9 +459,7 @@ def test_update__moves_every_seat_towards_what_pays_its_team(preset: str) -> Non
     shown = env.reset()
     asked = [torch.from_numpy(part) for part in (shown.observation[: env.seats], shown.mask[: env.seats])]
     judged = torch.from_numpy(critic_input(env.state(relative=True)[: env.seats], preset))
-    rollout = Rollout.empty(
-        9, shown, len(network.critic_scale)
-    )  # an odd number: episodes are cut off and go on
+    rollout = Rollout.empty(9, shown, network)  # an odd number: episodes are cut off and go on
     counts: Any = SimpleNamespace(add_deals=lambda env: None, add_bids=lambda observations, actions: None)
     for index in range(20):
         shown = collect(env, network, shown, rollout, noise, 0.95, counts)
@@ -479,7 +477,7 @@ def test_update__steps_by_the_settings_rate_and_leaves_the_rollout_alone() -> No
     optimizer = Adam(Gradients(ALONE, network))
     first = optimizer.gradients.whole.clone()
     env = Bandit("four_point", 32)
-    rollout = Rollout.empty(4, env.reset(), len(network.critic_scale))
+    rollout = Rollout.empty(4, env.reset(), network)
     counts: Any = SimpleNamespace(add_deals=lambda env: None, add_bids=lambda observations, actions: None)
     collect(env, network, env.reset(), rollout, Noise(0), 0.95, counts)
     before = {name: part.copy() for name, part in vars(rollout).items()}

@@ -45,6 +45,7 @@ def save_policy(
             "critic_hidden": list(config.critic_hidden),
             "teams": network.teams,
             "suits": network.suits,
+            "features": network.features,
             "critic_view": network.critic_view,
         },
         "training": as_plain(config),

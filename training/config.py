@@ -47,6 +47,8 @@ class TrainConfig:
     """Widths of the critic's hidden layers."""
     suits: str = "ordered"
     """How the network sees suits: ordered (trump, or the own best suit, first), or as_dealt."""
+    features: bool = False
+    """The policy takes features beside the observation: what beats what, what is left (`smear_env.feature_layout`)."""
     critic_view: str = "state"
     """What the critic sees: state, all hands; or observation, what the seat to act sees."""
     learning_rate: float = 1e-3

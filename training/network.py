@@ -21,6 +21,7 @@ from smear_env import (
     PRESETS,
     CheckpointError,
     InOrder,
+    feature_scale,
     observation_layout,
     observation_scale,
     order_suits,
@@ -49,6 +50,7 @@ class Network(nn.Module):
         critic_hidden: widths of the critic's.
         teams: values to predict.
         suits: "ordered", or "as_dealt": how positions are shown to both.
+        features: the policy takes the features of an observation beside it (`smear_env.feature_layout`).
         critic_view: "state", or "observation", the view of the seat to act, in its place: for comparison.
 
     `low_precision` runs the hidden layers in bfloat16.
@@ -65,16 +67,19 @@ class Network(nn.Module):
         teams: int,
         suits: str = "ordered",
         critic_view: str = "state",
+        *,
+        features: bool = False,
     ) -> None:
         super().__init__()
         self.rules = rules = PRESETS[preset]
         self.teams = teams
         self.suits = suits
         self.critic_view = critic_view
+        self.features = features
         self.low_precision = False
         self.bidding_flag = observation_layout(rules)["phase"].start
         """Entry of an observation that says that bids are made."""
-        scale = observation_scale(rules)
+        scale = np.concatenate([observation_scale(rules), *([feature_scale(rules)] if features else [])])
         critic_scale = _critic_inputs(preset)[1] if critic_view == "state" else scale.copy()
         self.trunk = _stack(len(scale), hidden)
         self.policy = _head(hidden[-1], len(rules.action_names), gain=0.01)
@@ -87,8 +92,9 @@ class Network(nn.Module):
     def see(
         self, observation: Int8Array, mask: Int8Array, out: tuple[Int8Array, Int8Array] | None = None
     ) -> InOrder:
-        """Positions [B, d] and [B, n] int8 as the network takes them; into `out` if that is given."""
-        return order_suits(observation, mask, self.rules, out=out, ordered=self.suits == "ordered")
+        """Positions [B, d] and [B, n] int8 as the network takes them, [B, inputs]; into `out` if that is given."""
+        ordered = self.suits == "ordered"
+        return order_suits(observation, mask, self.rules, out=out, ordered=ordered, features=self.features)
 
     def critic_sees(self, states: Int8Array, seen: InOrder, out: Int8Array | None = None) -> Int8Array:
         """What the critic takes, [B, c] int8, of states [B, s] counted from the seat to act, which it `see`s so."""
@@ -100,7 +106,7 @@ class Network(nn.Module):
         return out
 
     def logits(self, observation: Tensor) -> Tensor:
-        """A number for each action, legal or not, [B, n], of observations [B, d] int8 with suits in order."""
+        """A number for each action, legal or not, [B, n], of observations [B, inputs] int8 as it `see`s them."""
         return self.policy_stack().forward(observation).outputs
 
     def forward(self, observation: Tensor, mask: Tensor) -> Tensor:
@@ -199,6 +205,7 @@ def load_network(folder: Path) -> Network:
             shape["teams"],
             shape.get("suits", "ordered"),
             shape.get("critic_view", "state"),
+            features=shape.get("features", False),
         )
         network.load_state_dict({name: torch.from_numpy(tensor) for name, tensor in tensors.items()})
     except (KeyError, TypeError, IndexError, RuntimeError) as error:
@@ -211,7 +218,7 @@ def load_network(folder: Path) -> Network:
 def begin_with(network: Network, folder: Path) -> None:
     """Give a network the weights of a checkpoint; CheckpointError if it is another network than the checkpoint's."""
     stored = load_network(folder)
-    kinds = [(one.rules.name, one.suits, one.critic_view) for one in (stored, network)]
+    kinds = [(one.rules.name, one.suits, one.features, one.critic_view) for one in (stored, network)]
     if kinds[0] != kinds[1]:
         raise CheckpointError(f"start={str(folder)!r} is of {kinds[0]}, this configuration of {kinds[1]}")
     try:

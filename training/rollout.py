@@ -22,7 +22,7 @@ from training.teacher import Teacher
 class Rollout:
     """T decisions of each of N games, their suits in order; allocated once and overwritten by each `collect`."""
 
-    observation: Int8Array  # [T, N, d]
+    observation: Int8Array  # [T, N, inputs] as the network takes it, the observation first
     mask: Int8Array  # [T, N, n]
     state: Int8Array  # [T, N, c] what the critic sees
     seat: Int64Array  # [T, N]
@@ -43,14 +43,14 @@ class Rollout:
     )
 
     @classmethod
-    def empty(cls, steps: int, shown: VectorStep, critic_size: int, *, lessons: bool = False) -> Rollout:
-        """Room for `steps` decisions of games that look like `shown`, critic inputs of a size, and lessons or none."""
+    def empty(cls, steps: int, shown: VectorStep, network: Network, *, lessons: bool = False) -> Rollout:
+        """Room for `steps` decisions of games that look like `shown` by a network, and lessons or none."""
         size, teams = (steps, len(shown.seat)), shown.reward.shape[1]
         actions = shown.mask.shape[1]
         return cls(
-            observation=np.zeros((*size, shown.observation.shape[1]), np.int8),
+            observation=np.zeros((*size, len(network.scale)), np.int8),
             mask=np.zeros((*size, shown.mask.shape[1]), np.int8),
-            state=np.zeros((*size, critic_size), np.int8),
+            state=np.zeros((*size, len(network.critic_scale)), np.int8),
             seat=np.zeros(size, np.int64),
             action=np.zeros(size, np.int64),
             log_probability=np.zeros(size, np.float32),

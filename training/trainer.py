@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,9 @@ import torch
 from smear_env import CheckpointError, SelfPlayVectorEnv, VectorStep, find_checkpoint
 from training import checkpoint
 from training.adam import Adam
+from training.arrays import Float32Array
 from training.config import TrainConfig, as_plain, game_rules
+from training.equity import EquityRewards
 from training.files import commit
 from training.metrics import DealCounts
 from training.network import Network, begin_with, bfloat16_pays, load_network
@@ -77,9 +80,10 @@ class Trainer:
         self.optimizer = Adam(Gradients(peers, self.network))
         self.updates = 0
         self.shown: VectorStep = self.env.reset()
+        self.pay = self._equity() if config.equity else None
         self.teacher = Teacher(self.rules, config.teacher_cards) if config.teacher else None
         self.rollout = Rollout.empty(
-            config.steps, self.shown, len(self.network.critic_scale), lessons=self.teacher is not None
+            *(config.steps, self.shown, self.network), lessons=self.teacher is not None
         )
 
     def _new_network(self, device: str) -> Network:
@@ -87,6 +91,7 @@ class Trainer:
         network = Network(
             *(config.rules, config.hidden, config.critic_hidden, self.env.teams),
             *(config.suits, config.critic_view),
+            features=config.features,
         ).to(device)
         auto = config.precision == "auto" and device == "cpu" and bfloat16_pays()
         network.low_precision = auto or config.precision == "bfloat16"
@@ -98,15 +103,20 @@ class Trainer:
         copy.load_state_dict(self.network.state_dict())
         return copy
 
+    def _equity(self) -> Callable[[SelfPlayVectorEnv], Float32Array]:
+        """What deals pay by the match-equity tables; EquityError where one is missing."""
+        folder = Path(self.config.equity)
+        rewards = EquityRewards.for_games(folder if folder.is_dir() else find_checkpoint(folder), self.rules)
+        return lambda env: rewards.paid(env.deals, env.deal_ended)
+
     def _target(self, device: str) -> Network:
         """The network that the learner plays against; ValueError for one of another game or view of suits."""
         network = load_network(find_checkpoint(self.config.target)).to(device)
         network.low_precision = self.network.low_precision
-        if (network.rules, network.suits) != (self.network.rules, self.network.suits):
-            raise ValueError(
-                f"target={self.config.target!r} plays {network.rules.name} with suits={network.suits}, "
-                f"this run {self.network.rules.name} with suits={self.network.suits}"
-            )
+        theirs, ours = ((one.rules.name, one.suits, one.features) for one in (network, self.network))
+        if theirs != ours:
+            told = "target={!r} plays {} with suits={}, features={}, this run {} with suits={}, features={}"
+            raise ValueError(told.format(self.config.target, *theirs, *ours))
         return network
 
     @property
@@ -181,6 +191,7 @@ class Trainer:
             counts,
             auction_by_chance=self.by_chance,
             others=self.others(),
+            pay=self.pay,
             teacher=self.teacher if settings.teacher else None,
             teacher_share=config.teacher_share,
         )

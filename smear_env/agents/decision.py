@@ -13,7 +13,7 @@ import numpy as np
 
 from smear_env._jit import kernel
 from smear_env._typing import Float32Array, Int8Array, Int64Array
-from smear_env.suits import SUITS, Bytes, find_orders, rename_rows
+from smear_env.suits import SUITS, Bytes, see_rows
 
 Layer = tuple[Float32Array, Float32Array]
 """Weights [inputs, outputs] and biases [outputs]."""
@@ -79,11 +79,10 @@ def evaluate(
     """Write the logits [B, n] of observations [B, d] as they are shown, minus infinity where the mask [B, n] is 0."""
     u = suits.view(SUITS)[0]
     order = np.empty((len(observations), u.suits), np.int64)
-    in_order = np.empty(observations.shape, np.int8)
-    find_orders(u, observations, order)
-    rename_rows(u, u.observation, observations, order, in_order)
+    seen = np.empty((len(observations), widths[0]), np.int8)
+    see_rows(u, observations, order, seen)
     for i in range(len(observations)):
-        outputs = forward(in_order[i], widths, weights)
+        outputs = forward(seen[i], widths, weights)
         for action in range(masks.shape[1]):
             original = u.named[order[i, u.place[action]], action]
             logits[i, original] = outputs[action] if masks[i, original] != 0 else -np.inf

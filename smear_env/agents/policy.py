@@ -22,7 +22,8 @@ from smear_env._data import checkpoints_folder
 from smear_env._jit import announce_compilation
 from smear_env._typing import Float32Array, Int8Array, Int64Array
 from smear_env.agents.decision import choose, decide, evaluate, flatten
-from smear_env.layout import layout_hash, observation_layout, observation_scale, vector_size
+from smear_env.features import feature_scale
+from smear_env.layout import layout_hash, observation_scale
 from smear_env.rules import PRESETS, Rules
 from smear_env.suits import suits_of
 
@@ -116,6 +117,9 @@ def _check_values(path: Path, description: dict[str, Any]) -> None:
         raise CheckpointError(
             f"{path}: field 'network.teams' is {teams!r}, expected an integer of at least 2"
         )
+    features = description["network"].get("features", False)
+    if not isinstance(features, bool):
+        raise CheckpointError(f"{path}: field 'network.features' is {features!r}, expected true or false")
     suits = description["network"].get("suits", "ordered")
     if suits not in SUIT_ORDERS:
         raise CheckpointError(
@@ -164,7 +168,7 @@ def read_weights(folder: Path, description: dict[str, Any]) -> dict[str, Float32
 def weight_shapes(description: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     """Name and shape of every tensor that playing needs; a checkpoint may hold others, as a critic's."""
     rules = PRESETS[description["preset"]]
-    widths = [vector_size(observation_layout(rules)), *description["network"]["hidden"]]
+    widths = [len(_scale(description)), *description["network"]["hidden"]]
     shapes: dict[str, tuple[int, ...]] = {}
     for index, (inputs, outputs) in enumerate(pairwise(widths)):
         shapes[f"trunk.{index}.weight"] = (outputs, inputs)
@@ -172,6 +176,15 @@ def weight_shapes(description: dict[str, Any]) -> dict[str, tuple[int, ...]]:
     shapes["policy.weight"] = (len(rules.action_names), widths[-1])
     shapes["policy.bias"] = (len(rules.action_names),)
     return shapes
+
+
+def _scale(description: dict[str, Any]) -> Float32Array:
+    """Factor for each input of the policy."""
+    rules = PRESETS[description["preset"]]
+    scales = [observation_scale(rules)]
+    if description["network"].get("features", False):
+        scales.append(feature_scale(rules))
+    return np.concatenate(scales)
 
 
 class PolicyAgent:
@@ -195,10 +208,14 @@ class PolicyAgent:
         ]
         # The scale goes into the first layer, so that observations are never multiplied.
         rules = PRESETS[self.description["preset"]]
-        layers[0] = (layers[0][0] * observation_scale(rules)[:, None], layers[0][1])
+        layers[0] = (layers[0][0] * _scale(self.description)[:, None], layers[0][1])
         self._widths, self._weights = flatten(layers)
-        ordered = self.description["network"].get("suits", "ordered") == "ordered"
-        self._suits = suits_of(rules, ordered=ordered)
+        network = self.description["network"]
+        self._suits = suits_of(
+            rules,
+            ordered=network.get("suits", "ordered") == "ordered",
+            features=network.get("features", False),
+        )
         self._generator = np.random.default_rng(0)
 
     def reset(self, rules: Rules, seat: int, seed: int) -> None:

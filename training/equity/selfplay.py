@@ -18,7 +18,6 @@ from smear_env import (
     Rules,
     SelfPlayVectorEnv,
     make_agent,
-    order_suits,
     original_actions,
 )
 from training.arrays import BoolArray, Int8Array, Int64Array
@@ -67,7 +66,7 @@ class _NetworkChooser:
         actions = np.empty(len(masks), np.int64)
         for first in range(0, len(masks), ROWS):
             part = slice(first, first + ROWS)
-            seen = order_suits(observations[part], masks[part], self._rules)
+            seen = self._network.see(observations[part], masks[part])
             logits = self._network.logits(torch.from_numpy(seen.observation))
             if self._sampled:
                 chosen = np.empty(len(seen.mask), np.int64)
