@@ -79,6 +79,7 @@ def test_description__holds_what_a_reader_needs(folder: Path) -> None:
         "critic_hidden": [6],
         "teams": 2,
         "suits": "ordered",
+        "features": False,
         "critic_view": "state",
     }
     assert found["seed"] == 4
