@@ -224,9 +224,10 @@ def _key_trumps(t: RecordArray, rules: Rules, trump: int) -> list[int]:
     trumps = [card for card in range(t.cards) if t.suit_of[trump, card] == trump]
     trumps.sort(key=lambda card: -int(t.strength[trump, card]))
     low = int(t.low_card[trump])
-    joker = len(rules.card_names) - 1 if rules.joker else -1
-    top = [card for card in trumps if card not in (low, joker)][: KEYS - 2]
-    return [*top, *[-1] * (KEYS - 2 - len(top)), low, joker]
+    jokers = [rules.card_names.index(name) for name in rules.joker_names] or [-1]
+    rest = KEYS - 1 - len(jokers)
+    top = [card for card in trumps if card not in (low, *jokers)][:rest]
+    return [*top, *[-1] * (rest - len(top)), low, *jokers]
 
 
 @lru_cache(maxsize=16)
