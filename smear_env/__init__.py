@@ -23,7 +23,17 @@ from smear_env.layout import (
     state_layout,
     state_scale,
 )
-from smear_env.rules import FOUR_POINT, MINI, PRESETS, SCHMIER, Rules, make_rules
+from smear_env.rules import (
+    FOUR_POINT,
+    MINI,
+    PRESETS,
+    RACEHORSE,
+    SCHMIER,
+    SETBACK,
+    SIX_POINT,
+    Rules,
+    make_rules,
+)
 from smear_env.single import register
 from smear_env.suits import order_suits, original_actions, original_columns, rename_suits
 from smear_env.values import card_values, play_values
@@ -40,7 +50,10 @@ __all__ = [
     "POLICY_FILE",
     "POLICY_FORMAT",
     "PRESETS",
+    "RACEHORSE",
     "SCHMIER",
+    "SETBACK",
+    "SIX_POINT",
     "Agent",
     "CheckpointError",
     "IllegalActionError",

@@ -273,7 +273,7 @@ class Rules:
 _RANK_ORDER = "23456789TJQKA"
 _JOKER_POINTS = ((), ("joker",), ("big_joker", "little_joker"))
 PRESETS: dict[str, Rules] = {}
-ALWAYS_GIVEN = {name: ("stock_to_bidder",) for name in ("four_point", "six_point")}
+ALWAYS_GIVEN = dict.fromkeys(("four_point", "six_point"), ("stock_to_bidder",))
 """Options that a transcript states even where they are the preset's: agreed before each match."""
 _HINTS = get_type_hints(Rules)
 
@@ -357,9 +357,7 @@ RACEHORSE = dataclasses.replace(SETBACK, name="racehorse", ranks="789TJQKA")
 """Racehorse Pitch: Auction Pitch with the 32 cards from 7 to A, to 11 (D. Parlett, "The Penguin Book of Card Games",
 Pitch, variants)."""
 
-PRESETS.update(
-    {rules.name: rules for rules in (FOUR_POINT, SCHMIER, MINI, SIX_POINT, SETBACK, RACEHORSE)}
-)
+PRESETS.update({rules.name: rules for rules in (FOUR_POINT, SCHMIER, MINI, SIX_POINT, SETBACK, RACEHORSE)})
 
 
 def make_rules(name: str | Rules, **options: Any) -> Rules:

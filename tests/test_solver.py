@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from smear_env.engine.state import new_states
-from smear_env.rules import make_rules
+from smear_env.rules import PRESETS, make_rules
 from smear_env.solver import NOT_LEGAL, max_n, solve, solve_cards, solve_discards
 from smear_env.transcript._engine import EngineMatch
 from tests.engine_match import options_of
@@ -20,7 +20,7 @@ from tests.reference.endgame import values as team_values
 from tests.reference.options import CHOICES
 from tests.solver_positions import ending, named, position, small_options, true_values
 
-GAMES = ("four_point", "schmier", "mini")
+GAMES = tuple(PRESETS)
 
 
 def compare_endings(game: str, seed: int, count: int, most: int) -> dict[str, set[Any]]:
@@ -42,7 +42,17 @@ def compare_endings(game: str, seed: int, count: int, most: int) -> dict[str, se
     return met
 
 
-@pytest.mark.parametrize(("game", "count"), [("four_point", 300), ("schmier", 150), ("mini", 300)])
+@pytest.mark.parametrize(
+    ("game", "count"),
+    [
+        ("four_point", 300),
+        ("schmier", 150),
+        ("mini", 300),
+        ("six_point", 200),
+        ("setback", 100),
+        ("racehorse", 100),
+    ],
+)
 def test_values__agree_with_exhaustive_search(game: str, count: int) -> None:
     compare_endings(game, seed=1, count=count, most=2)
 

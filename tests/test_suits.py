@@ -29,7 +29,7 @@ from smear_env import (
 )
 from tests.uncompiled import assert_same_uncompiled
 
-GAMES = pytest.mark.parametrize("preset", ["four_point", "schmier", "mini"])
+GAMES = pytest.mark.parametrize("preset", PRESETS)
 COLOURS = ({"C", "S"}, {"D", "H"})
 
 

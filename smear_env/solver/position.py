@@ -2,7 +2,8 @@
 
 Only cards that are still held matter, and the one that wins the trick on the table. They are numbered suit by suit,
 trump first, the strongest of a suit first; so of two cards that can beat each other the one with the lower number
-wins, but for two jokers that are equal until played, which `claim` tells. All hands are known and cards only leave them, so the set of cards left says all about the hands.
+wins. Two jokers that are equal until they are played are the exception: `claim` says which card beats which then.
+All hands are known and cards only leave them, so the set of cards left says all about the hands.
 
 *Own* is the team whose value is sought, the others are numbered from 1; with three teams the bidder's comes first.
 High is decided from the start, since who holds the card plays it; so is Low, unless its winner scores it. What is

@@ -63,14 +63,10 @@ def is_trump(options: Options, card: str, trump: str | None) -> bool:
 
 
 def scoring_trumps(options: Options, trump: str) -> list[str]:
-    """The trumps that earn a point: ace, lowest, jack or bowers, jokers."""
-    lowest = options.ranks[0] + trump
+    """The trumps that earn a point: ace, lowest, jack or bowers, jokers, the big one first."""
     left = left_bower(options, trump)
-    return (
-        ["A" + trump, lowest, "J" + trump]
-        + ([left] if left is not None else [])
-        + jokers(options)
-    )
+    jacks = ["J" + trump] if left is None else ["J" + trump, left]
+    return ["A" + trump, options.ranks[0] + trump, *jacks, *reversed(jokers(options))]
 
 
 def trick_winner(options: Options, trick: list[tuple[int, str]], trump: str | None) -> int:

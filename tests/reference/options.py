@@ -158,9 +158,7 @@ MINI = replace(
 )
 """One deal: play it with `max_deals=1`."""
 
-SIX_POINT = replace(
-    FOUR_POINT, name="six_point", joker=True, second_joker=True, max_bid=6, target=21
-)
+SIX_POINT = replace(FOUR_POINT, name="six_point", joker=True, second_joker=True, max_bid=6, target=21)
 
 SETBACK = replace(
     FOUR_POINT,

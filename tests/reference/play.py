@@ -13,7 +13,6 @@ from tests.reference.cards import deck
 from tests.reference.game import Match
 from tests.reference.options import CHOICES, GAMES, JOKER_ORDERS, Options, options
 
-
 AGREED = ("four_point", "six_point")
 """Games whose `stock_to_bidder` is agreed on before the match."""
 
@@ -76,7 +75,7 @@ def random_transcript(options: Options, rng: Random, max_deals: int) -> dict[str
 
 
 def changed_options(options: Options) -> dict[str, Any]:
-    """The fields that differ from the game's default; `stock_to_bidder` always where it is agreed on before the match."""
+    """The fields that differ from the game's default; `stock_to_bidder` always in games of `AGREED`."""
     default = asdict(GAMES[options.name])
     return {
         field: value

@@ -80,7 +80,14 @@ BOOK_DTYPE = np.dtype(
 )
 FITTED = ("makes", "others", "passed", "outbid", "raised", "shift")
 
-STOCKS = {"four_point": (0, 1, 2, 3), "schmier": (0,), "mini": (0, 1, 2)}
+STOCKS = {
+    "four_point": (0, 1, 2, 3),
+    "schmier": (0,),
+    "mini": (0, 1, 2),
+    "six_point": (0, 1, 2, 3),
+    "setback": (0,),
+    "racehorse": (0,),
+}
 """Sizes of `stock_to_bidder` that have tables of their own."""
 OPTION_TABLES: dict[str, tuple[dict[str, Any], ...]] = {
     "four_point": (
@@ -106,6 +113,9 @@ OPTION_TABLES: dict[str, tuple[dict[str, Any], ...]] = {
         {"teams": 2, "exchange": 0, "dealer_takes_stock": False},
     ),
     "mini": ({"min_bid": 3},),
+    "six_point": (),
+    "setback": (),
+    "racehorse": (),
 }
 """Other options that have: those under which hands are worth something else than under the preset's."""
 DISTANCE = {
