@@ -31,7 +31,7 @@ GAMES_A_ROUND = {
     "four_point": 80_000,
     "schmier": 30_000,
     "mini": 20_000,
-    "six_point": 60_000,
+    "six_point": 40_000,
     "setback": 30_000,
     "racehorse": 30_000,
 }
