@@ -10,7 +10,6 @@ from math import cos, pi, sin
 
 from PIL import Image, ImageDraw, ImageFont
 
-from smear_env.cards import JOKER_NAMES
 from smear_env.render.layout import CARD, Box
 
 __all__ = ["BLACK", "RED", "Pen", "card_face"]
@@ -26,7 +25,8 @@ GOLD: Colour = (226, 176, 56)
 BACK: Colour = (38, 70, 132)
 BACK_LINE: Colour = (116, 148, 206)
 
-JOKERS = tuple(name for names in JOKER_NAMES for name in names)
+JOKERS = ("JK", "LJ", "BJ")
+"""One joker, or the little and the big one."""
 
 
 class Pen:
