@@ -44,7 +44,9 @@ def drawn_options(draw: Any, game: str) -> Options:
     return replace(preset, teams=teams, target=target, **words, **changes)
 
 
-@pytest.mark.parametrize("game", [game for game in FULL if game != "racehorse"])  # a `four_point` by its options
+@pytest.mark.parametrize(
+    "game", [game for game in FULL if game != "racehorse"]
+)  # a `four_point` by its options
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), seed=st.integers(0, 2**32))
 def test_engine__agrees_with_the_reference_under_any_options(game: str, data: Any, seed: int) -> None:
@@ -54,7 +56,8 @@ def test_engine__agrees_with_the_reference_under_any_options(game: str, data: An
 
 @pytest.mark.parametrize("game", GAMES)
 def test_engine__agrees_with_the_reference(game: str) -> None:
-    assert compare_random_matches(game, seed=1, decisions=4_000) >= 4_000
+    decisions = 3_000 if game in ("setback", "racehorse") else 6_000
+    assert compare_random_matches(game, seed=1, decisions=decisions) >= decisions
 
 
 @pytest.mark.slow
