@@ -143,6 +143,7 @@ def test_deal__given_cards_dealer_and_scores(rules: Rules) -> None:
 @each_game
 def test_deal__what_follows_comes_from_the_seed(rules: Rules) -> None:
     """A deal passed out is dealt again at random, as deal 1 of the game is whatever deal 0 was."""
+    rules = make_rules(rules, all_pass="same_dealer")
     env, plain = started(rules, 8, {"deal": given_deal(rules)}), started(rules, 8, {"dealer": 1})
     for _ in range(rules.players):
         env.step(env.action_names.index("pass"))

@@ -134,7 +134,7 @@ def test_deal_episode__ends_after_one_scored_deal(rules: Rules) -> None:
 
 @each_game
 def test_deal_episode__passed_out_terminates_with_no_reward(rules: Rules) -> None:
-    env = started(rules, 0, episode="deal", reward="points")
+    env = started(make_rules(rules, all_pass="same_dealer"), 0, episode="deal", reward="points")
     for _ in range(rules.players):
         assert in_play(env)
         env.step(env.action_names.index("pass"))

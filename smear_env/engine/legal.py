@@ -125,11 +125,12 @@ def may_become_trump(t: RecordArray, s: RecordArray, suit: int) -> bool:
 
     The first lead must show it, which a joker cannot: a card that is of the suit without a trump has to be held.
     """
+    if (s.hand[s.turn] | s.discarded[s.turn]) & t.suit_mask[-1, suit] == _NONE:
+        return False
     trumps = t.suit_mask[suit, suit]
-    shows = held_before_discarding(s, s.turn, t.suit_mask[-1, suit])
     thrown = s.discarded[s.turn] & trumps
     held = held_before_discarding(s, s.turn, trumps)
-    return shows > 0 and thrown & t.protected[suit] == _NONE and count(thrown) <= max(0, held - t.hand_size)
+    return thrown & t.protected[suit] == _NONE and count(thrown) <= max(0, held - t.hand_size)
 
 
 @inline_kernel
