@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from smear_env import POLICY_FILE, checkpoints_folder, load_policy
 from smear_env.engine.tables import compile_tables
 from smear_env.layout import layout_hash, observation_layout
 from smear_env.rules import PRESETS, make_rules
@@ -25,6 +29,20 @@ def test_layout_hash__of_games_with_trained_policies_is_what_they_were_trained_o
 ) -> None:
     # A change here means that no checkpoint of the game can be loaded: a new version of the environment.
     assert layout_hash(make_rules(name)) == known
+
+
+def test_checkpoint__of_before_there_were_two_jokers_is_one_trained_without_them(tmp_path: Path) -> None:
+    folder = shutil.copytree(checkpoints_folder() / "four_point", tmp_path / "older")
+    description = json.loads((folder / POLICY_FILE).read_text(encoding="utf-8"))
+    for option in ("second_joker", "joker_order"):
+        description["options"].pop(option, None)
+    (folder / POLICY_FILE).write_text(json.dumps(description), encoding="utf-8")
+    policy = load_policy(folder)
+    assert policy.description["options"]["second_joker"] == [False]
+    assert policy.description["options"]["joker_order"] == ["first"]
+    policy.reset(
+        make_rules("four_point"), 0, 0
+    )  # a warning is an error: nothing is outside the range trained on
 
 
 def test_layout__only_games_with_two_jokers_show_their_order() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -17,7 +18,7 @@ from tests.engine_match import options_of
 from tests.reference import options
 from tests.reference.endgame import max_n as slow_max_n
 from tests.reference.endgame import values as team_values
-from tests.reference.options import CHOICES
+from tests.reference.options import CHOICES, JOKER_ORDERS
 from tests.solver_positions import ending, named, position, small_options, true_values
 
 GAMES = tuple(PRESETS)
@@ -55,6 +56,30 @@ def compare_endings(game: str, seed: int, count: int, most: int) -> dict[str, se
 )
 def test_values__agree_with_exhaustive_search(game: str, count: int) -> None:
     compare_endings(game, seed=1, count=count, most=2)
+
+
+@pytest.mark.parametrize("order", JOKER_ORDERS)
+def test_values__of_positions_with_two_jokers_agree_with_exhaustive_search(order: str) -> None:
+    rng = Random(7)
+    # So few cards that both jokers are nearly always held, and often meet.
+    game = options("six_point", ranks="7JA", hand_size=3, stock_to_bidder=1, joker_order=order)
+    turned = replace(game, joker_order="first" if order == "second" else "second")
+    hinges = 0
+    for _ in range(120):
+        match, engine = position(game, rng, rng.randrange(4, 9))
+        true = true_values(match)
+        assert named(solve_cards(engine.copy_states(), engine.rules)[0], engine) == true
+        match.options = turned
+        hinges += true_values(match) != true
+    assert hinges > 2, "values hang on the order"
+
+
+def test_discards__with_two_jokers_agree_with_exhaustive_search() -> None:
+    rng = Random(8)
+    game = options("six_point", ranks="7JA", hand_size=3, stock_to_bidder=1)
+    for _ in range(4):
+        match, engine = position(game, rng, left=99, phase="discard")
+        assert named(solve_discards(engine.copy_states(), engine.rules)[0], engine) == true_values(match)
 
 
 @pytest.mark.slow
