@@ -16,6 +16,7 @@ from smear_env.engine.tables import (
     ENDING_MADE_DEAL,
     GAME_TIE_BIDDER,
     GAME_TIE_NON_BIDDER,
+    MAX_CAPTURES,
     NEXT_DEALER,
 )
 
@@ -152,8 +153,9 @@ def team_that_won(t: RecordArray, s: RecordArray, card: int) -> int:
 def scoring_trumps(t: RecordArray, trump: int, cards: np.uint64) -> np.uint64:
     """Which of the trumps that score are among the cards: bit 0 high, 1 low, then the captures."""
     found = np.uint64(has(cards, t.high_card[trump])) | np.uint64(has(cards, t.low_card[trump])) << _ONE
-    for index in range(t.captures):
-        found |= np.uint64(has(cards, t.capture[trump, index])) << np.uint64(2 + index)
+    for index in range(MAX_CAPTURES):
+        if index < t.captures:
+            found |= np.uint64(has(cards, t.capture[trump, index])) << np.uint64(2 + index)
     return found
 
 
