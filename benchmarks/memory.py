@@ -44,7 +44,7 @@ def training_peak(rules: str, games: int) -> int:
     from smear_env import configs_folder
     from training.config import load_config
     from training.metrics import DealCounts
-    from training.ppo import Trainer
+    from training.trainer import Trainer
 
     default = load_config(configs_folder() / f"{rules}.toml")
     trainer = Trainer(type(default)(**{**asdict(default), "games": games}))

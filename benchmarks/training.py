@@ -146,7 +146,7 @@ def committed_config(rules: str = "four_point", **changed: Any) -> Any:
 def updates(**changed: Any) -> Measure:
     """Updates of a committed configuration, but for what is changed."""
     from training.metrics import DealCounts
-    from training.ppo import Trainer
+    from training.trainer import Trainer
 
     trainer = Trainer(committed_config(**changed))
 
@@ -186,7 +186,7 @@ def torch_limit(rules: str) -> Measure:
     """Forward and backward passes of the committed network on random tensors, as many as an update has."""
     import torch
 
-    from training.ppo import Trainer
+    from training.trainer import Trainer
 
     config = committed_config(rules)
     network = Trainer(replace(config, games=config.minibatch, steps=1)).network
@@ -267,7 +267,7 @@ def run_rank(seconds: float, minibatch: int) -> None:
     """One process of `ranks`, on a core of its own: train so long after a first update; the first prints the rate."""
     from training.metrics import DealCounts
     from training.peers import joined
-    from training.ppo import Trainer
+    from training.trainer import Trainer
 
     cores = allowed_cores()
     if hasattr(os, "sched_setaffinity"):

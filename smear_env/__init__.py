@@ -9,7 +9,7 @@ from smear_env.aec import env, raw_env
 from smear_env.agents.base import Agent
 from smear_env.agents.policy import DESCRIPTION as POLICY_FILE
 from smear_env.agents.policy import FORMAT as POLICY_FORMAT
-from smear_env.agents.policy import CheckpointError, PolicyAgent, load_policy, read_weights
+from smear_env.agents.policy import CheckpointError, PolicyAgent, find_checkpoint, load_policy, read_weights
 from smear_env.agents.policy import read_description as read_policy
 from smear_env.agents.registry import agent_names, make_agent, register_agent
 from smear_env.engine.state import PHASE_NAMES
@@ -35,7 +35,8 @@ from smear_env.rules import (
     make_rules,
 )
 from smear_env.single import register
-from smear_env.suits import order_suits, original_actions, original_columns, rename_suits
+from smear_env.standing import Standing, standings
+from smear_env.suits import InOrder, order_suits, original_actions, original_columns, rename_suits
 from smear_env.values import card_values, play_values
 from smear_env.vector import SelfPlayVectorEnv, VectorStep
 
@@ -57,9 +58,11 @@ __all__ = [
     "Agent",
     "CheckpointError",
     "IllegalActionError",
+    "InOrder",
     "PolicyAgent",
     "Rules",
     "SelfPlayVectorEnv",
+    "Standing",
     "VectorStep",
     "agent_names",
     "card_values",
@@ -68,6 +71,7 @@ __all__ = [
     "deals_folder",
     "decode",
     "env",
+    "find_checkpoint",
     "layout_hash",
     "load_policy",
     "make_agent",
@@ -84,6 +88,7 @@ __all__ = [
     "read_weights",
     "register_agent",
     "rename_suits",
+    "standings",
     "state_layout",
     "state_scale",
     "variates_folder",

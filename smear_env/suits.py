@@ -54,6 +54,7 @@ _SUITS = np.dtype(
         ("hand", np.int64),
         ("unseen", np.int64),
         ("bowers", np.int64),  # 1: the second suit is the first one's mate
+        ("ordered", np.int64),  # 0: suits stay as they were dealt
         ("mate", np.int64, (MAX_SUITS,)),  # the suit of a suit's left bower
         ("observation", _ROWS),
         ("state", _ROWS),
@@ -93,14 +94,16 @@ def order_suits(
     rules: Rules,
     *,
     out: tuple[Int8Array, Int8Array] | None = None,
+    ordered: bool = True,
 ) -> InOrder:
     """The same positions with suits renamed to their order, [B, d] and [B, n] int8.
 
     The arrays are fresh, or those of `out`: an observation and a mask of these shapes, C-contiguous and apart from what
-    is read. The order is always fresh. Raises ValueError for arrays of another type or shape.
+    is read. The order is always fresh; without `ordered` it is that of the cards, and nothing is renamed. Raises
+    ValueError for arrays of another type or shape.
     """
     announce_compilation()
-    game = suits_of(rules)
+    game = suits_of(rules, ordered=ordered)
     _check("observations", observations, game.observation)
     _check("masks", masks, game.actions)
     if len(masks) != len(observations):
@@ -187,13 +190,13 @@ def _output(name: str, given: Int8Array | None, source: Int8Array) -> Int8Array:
 
 
 @lru_cache(maxsize=64)
-def suits_of(rules: Rules) -> GameSuits:
-    """The suits of a game."""
+def suits_of(rules: Rules, *, ordered: bool = True) -> GameSuits:
+    """The suits of a game; without `ordered` kernels leave them as they were dealt."""
     table = np.recarray(1, dtype=_SUITS)
     table.view(np.uint8)[:] = 0
     row = table[0]
     seen, full, actions = observation_layout(rules), state_layout(rules), rules.action_names
-    row.suits, row.ranks = len(rules.suits), len(rules.ranks)
+    row.suits, row.ranks, row.ordered = len(rules.suits), len(rules.ranks), int(ordered)
     for name in ("trump", "hand", "unseen"):
         setattr(row, name, seen[name].start)
     if rules.bowers:
@@ -299,6 +302,9 @@ def find_orders(u: RecordArray, observations: Int8Array, order: Int64Array) -> N
     every = (1 << ranks) - 1
     keys = np.empty(MAX_SUITS, np.int64)
     for i in range(len(observations)):
+        if u.ordered == 0:
+            order[i] = np.arange(suits)
+            continue
         own = hidden = as_int(0)
         for card in range(suits * ranks):
             # An index without sign needs no look at whether it counts from the end.

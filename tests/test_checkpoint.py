@@ -74,7 +74,13 @@ def test_description__holds_what_a_reader_needs(folder: Path) -> None:
     assert found["format"] == "smear-policy/1"
     assert found["preset"] == "four_point"
     assert found["layout"] == layout_hash(make_rules("four_point"))
-    assert found["network"] == {"hidden": [8], "critic_hidden": [6], "teams": 2}
+    assert found["network"] == {
+        "hidden": [8],
+        "critic_hidden": [6],
+        "teams": 2,
+        "suits": "ordered",
+        "critic_view": "state",
+    }
     assert found["seed"] == 4
     assert found["decisions"] == 100
     assert found["training"]["learning_rate"] == CONFIG.learning_rate

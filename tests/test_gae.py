@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -116,6 +118,39 @@ def test_gae__seat_that_acts_twice_in_a_row_keeps_what_came_between() -> None:
     # Seat 1 discards twice: the reward between its two decisions belongs to the first alone.
     found = advantages(column(-2, 1), column(0, 0), column(0)[0], np.array([[False], [True]]), 1.0)
     assert found[:, 0, 1].tolist() == [1, -1]
+
+
+@GAMES
+@pytest.mark.parametrize("lam", [0.5, 1.0])
+def test_gae__decisions_of_others_are_part_of_what_follows(seats: int, teams: int, lam: float) -> None:
+    _, values, rewards, ended, last, played = random_games(seats, teams)
+    generator = np.random.default_rng(1)
+    learns, known = generator.random(ended.shape) < 0.6, np.array([True, True, False, False, False])
+    learns[-1], learns[-2:, 3] = False, False
+    ended[-1, 4] = True  # here what follows is known all the same: nothing
+    played[4][-1] = replace(played[4][-1], ended=True)
+    found = advantages(rewards, values, last, ended, lam, learns, known)
+    assert not found[~learns].any()
+    for number, game in enumerate(played):
+        own: list[Decision] = []  # the learner's, each with all that was earned up to its next one
+        places = []
+        for place, decision in enumerate(game):
+            if learns[place, number]:
+                own.append(decision)
+                places.append(place)
+            elif own and not own[-1].ended:
+                earned = tuple(a + b for a, b in zip(own[-1].rewards, decision.rewards, strict=True))
+                own[-1] = replace(own[-1], rewards=earned, ended=decision.ended)
+        cut = not known[number] and not own[-1].ended
+        if cut:  # nothing is learnt from the last one, and the others go on with its value
+            assert not found[places[-1], number].any()
+        follows = own[-1].values if cut else last[number].tolist()
+        record = own[:-1] if cut else own
+        expected = [
+            [team_advantage(record, start, team, follows, lam) for team in range(teams)]
+            for start in range(len(record))
+        ]
+        np.testing.assert_allclose(found[places[: len(record)], number], expected, atol=1e-4)
 
 
 def test_team_values__hand_worked() -> None:

@@ -24,7 +24,8 @@ from tests.training_runs import GAMES, ROOT, TINY, logged, quiet, start, tiny
 from training.cli import given_fields
 from training.config import TrainConfig
 from training.metrics import DealCounts
-from training.ppo import Trainer, main, train
+from training.ppo import main, train
+from training.trainer import Trainer
 
 METRICS = re.compile(r"^\| `([\w/]+)` \|", re.MULTILINE)
 
@@ -262,6 +263,14 @@ def test_trainer__threads_change_nothing_in_the_games(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
+def test_train__watches_its_strength_on_the_way(tmp_path: Path) -> None:
+    config = tiny(tmp_path, watch_every=2, watch_pairs=4, baselines=("passer",), evaluate_pairs=0)
+    train(config, console=quiet())
+    names = logged(tmp_path)
+    for name in ("strength/passer", "strength/passer_low", "strength/passer_high"):
+        assert names[name] == [1024, 2048]
+
+
 def test_smoke_config__runs(tmp_path: Path) -> None:
     process = start(
         "--config",

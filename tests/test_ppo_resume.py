@@ -25,7 +25,8 @@ from tests.training_runs import GAMES, TINY, logged, quiet, start, tiny
 from training.checkpoint import load_resume
 from training.config import TrainConfig
 from training.metrics import DealCounts
-from training.ppo import Trainer, main, train
+from training.ppo import main, train
+from training.trainer import Trainer
 
 
 def everything(folder: Path) -> dict[str, Any]:
@@ -67,9 +68,18 @@ def test_resume__n_and_n_updates_equal_2n_bit_for_bit(preset: str, tmp_path: Pat
 
 
 def test_resume__next_rollout_and_update_are_those_of_the_run_that_went_on(tmp_path: Path) -> None:
-    config = tiny(tmp_path, options=("stock_to_bidder=0,2,3",), total_decisions=5120)
+    config = tiny(
+        tmp_path,
+        options=("stock_to_bidder=0,2,3",),
+        total_decisions=5120,
+        auction_by_chance=0.1,
+        magnet=0.1,
+        past_share=0.25,
+        past_every=1,
+        past_kept=2,
+    )
     on = Trainer(config)
-    for _ in range(2):
+    for _ in range(4):
         on.iterate(DealCounts(config.rules, on.free))
     on.save(tmp_path)
     off = Trainer(config)

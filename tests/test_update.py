@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -22,7 +23,9 @@ from training.loss import (
     CLIPPED,
     ENTROPY,
     KL,
+    MAGNET,
     POLICY,
+    REGRET,
     TERMS,
     VALUE,
     Counts,
@@ -66,12 +69,22 @@ class Found:
     by_values: Any  # [B, teams]
 
 
-def find(logits: Any, mask: Any, *, values: Any = None, weights: Weights = PLAIN, **changed: Any) -> Found:
+def find(
+    logits: Any,
+    mask: Any,
+    *,
+    values: Any = None,
+    magnet: Any = None,
+    weights: Weights = PLAIN,
+    **changed: Any,
+) -> Found:
     """The loss of so many decisions, in which nothing is to be learnt but for what is given."""
     logits, mask = np.asarray(logits, np.float32), np.asarray(mask, np.int8)
     rows = len(mask)
     values = np.zeros((rows, 2), np.float32) if values is None else np.asarray(values, np.float32)
     given: dict[str, Any] = {
+        "taught": np.zeros(rows, bool),
+        "lesson": np.zeros((rows, mask.shape[1]), np.float32),
         "mask": mask,
         "action": mask.argmax(axis=1),
         "log_probability": np.zeros(rows, np.float32),
@@ -83,12 +96,13 @@ def find(logits: Any, mask: Any, *, values: Any = None, weights: Weights = PLAIN
     for name, value in changed.items():
         given[name] = np.asarray(value, given[name].dtype)
     found = Found(np.zeros(len(TERMS)), np.full_like(logits, np.nan), np.full_like(values, np.nan))
-    counts = Counts(rows, int((~given["by_chance"]).sum()))
+    counts = Counts(rows, int((~given["by_chance"]).sum()), int(given["taught"].sum()))
     differentiate(
         Decisions(**given),
         np.arange(rows),
         logits,
         values,
+        np.empty((0, logits.shape[1]), np.float32) if magnet is None else np.asarray(magnet, np.float32),
         weights,
         counts,
         found.by_logits,
@@ -172,7 +186,8 @@ def test_loss__derivatives_are_those_of_its_terms(preset: str, seed: int) -> Non
     logits, mask = masked_logits(preset, 6)
     teams = PRESETS[preset].teams
     values, returns = generator.normal(size=(2, 6, teams))
-    weights = Weights(clip=0.2, entropy=0.3, bid_entropy=0.7, value=0.5)
+    weights = Weights(clip=0.2, entropy=0.3, bid_entropy=0.7, value=0.5, magnet=0.4)
+    magnet = generator.normal(size=logits.shape)
     by_chance, bidding = np.arange(6) == 1, np.arange(6) < 3
     action = np.array([generator.choice(np.flatnonzero(row)) for row in mask])
     old, advantage = np.log(generator.uniform(0.1, 1, 6)), generator.normal(size=6)
@@ -192,6 +207,8 @@ def test_loss__derivatives_are_those_of_its_terms(preset: str, seed: int) -> Non
             result += (
                 (weights.bid_entropy if bidding[i] else weights.entropy) * (np.exp(logs) * logs).sum() / 6
             )
+            held = magnet[i, legal] - np.log(np.exp(magnet[i, legal]).sum())
+            result += weights.magnet * (np.exp(logs) * (logs - held)).sum() / 6
         return float(result)
 
     found = find(
@@ -199,6 +216,7 @@ def test_loss__derivatives_are_those_of_its_terms(preset: str, seed: int) -> Non
         mask,
         values=values,
         returns=returns,
+        magnet=magnet,
         weights=weights,
         by_chance=by_chance,
         bidding=bidding,
@@ -216,6 +234,65 @@ def test_loss__derivatives_are_those_of_its_terms(preset: str, seed: int) -> Non
             below = total(logits, values)
             array[place] = kept
             assert slopes[place] == pytest.approx((above - below) / (2 * step), abs=2e-5)
+
+
+def test_loss__magnet_hand_worked() -> None:
+    # KL of (3/4, 1/4) from (1/2, 1/2): log 2 less the entropy.
+    held = Weights(clip=0.2, entropy=0.0, bid_entropy=0.0, value=0.5, magnet=2.0)
+    found = find([np.log([3.0, 1.0])], np.ones((1, 2)), magnet=[[5.0, 5.0]], weights=held)
+    assert found.terms[MAGNET] == pytest.approx(0.75 * math.log(1.5) + 0.25 * math.log(0.5))
+    assert found.by_logits[0, 0] == pytest.approx(2 * 0.75 * (math.log(1.5) - found.terms[MAGNET]))
+    assert find([[1.0, 0.0]], np.ones((1, 2)), magnet=[[2.0, 1.0]], weights=held).by_logits == pytest.approx(
+        0
+    )
+
+
+def test_loss__lesson_hand_worked() -> None:
+    # Chances 3/4 and 1/4, worth 2 and 6 points: 3 in the mean, 3 fewer than the best. A point is half a deviation.
+    taught = Weights(clip=0.2, entropy=0.0, bid_entropy=0.0, value=0.5, teacher=0.25, point=0.5)
+    given = {
+        "advantage": [1.0, 1.0],
+        "log_probability": [math.log(0.75)] * 2,
+        "taught": [True, False],
+        "lesson": [[2.0, 6.0]] * 2,
+    }
+    found = find([np.log([3.0, 1.0])] * 2, np.ones((2, 2)), weights=taught, **given)
+    assert found.terms[REGRET] == pytest.approx(3.0)
+    surrogate = -0.25 / 2  # of the first action's logit: 1 - 3/4, over two decisions
+    assert found.by_logits[1] == pytest.approx([surrogate, -surrogate])
+    lesson = -0.25 * 0.5 * 0.75 * (2 - 3) / 2
+    expected = 0.75 * surrogate + lesson
+    assert found.by_logits[0] == pytest.approx([expected, -expected])
+
+
+def test_update__learns_of_the_learners_decisions_alone() -> None:
+    network = Network("four_point", (4,), (4,), 2)
+    env = Bandit("four_point", 32)
+    rollout = Rollout.empty(4, env.reset(), len(network.critic_scale))
+    counts: Any = SimpleNamespace(add_deals=lambda env: None, add_bids=lambda observations, actions: None)
+    collect(env, network, env.reset(), rollout, Noise(0), 0.95, counts)
+    rollout.learns[:, ::2] = False
+    found = []
+    for spoilt in (False, True):
+        if spoilt:
+            for part in (rollout.advantage, rollout.returns, rollout.log_probability):
+                part[:, ::2] = 1e6
+        twin = copy.deepcopy(network)
+        metrics = update(twin, Adam(Gradients(ALONE, twin)), rollout, SETTINGS, orders(rollout))
+        found.append((metrics, twin.policy.weight.detach().clone(), twin.value.weight.detach().clone()))
+    assert found[0][0] == found[1][0]
+    assert torch.equal(found[0][1], found[1][1])
+    assert torch.equal(found[0][2], found[1][2])
+    assert not torch.equal(found[0][1], network.policy.weight)
+
+
+def test_update__of_too_few_decisions_for_a_minibatch_is_refused() -> None:
+    network = Network("four_point", (4,), (4,), 2)
+    env = Bandit("four_point", 32)
+    rollout = Rollout.empty(4, env.reset(), len(network.critic_scale))
+    rollout.learns[:] = False
+    with pytest.raises(ValueError, match="minibatch=64 is more than the 0 decisions to learn from"):
+        update(network, Adam(Gradients(ALONE, network)), rollout, SETTINGS, orders(rollout))
 
 
 def test_loss__bids_have_an_entropy_bonus_of_their_own() -> None:
@@ -420,6 +497,7 @@ def test_explained_variance__hand_worked(offset: float, factor: float, expected:
     returns = np.array([1.0, 2.0, 3.0, 4.0], np.float32)
     rollout: Any = SimpleNamespace(
         seat=np.array([[0, 1, 2, 3]]),
+        learns=np.ones((1, 4), bool),
         returns=np.stack([returns, -returns], axis=-1)[None],
         value=np.full((1, 4, 2), 99, np.float32),
     )
@@ -430,6 +508,9 @@ def test_explained_variance__hand_worked(offset: float, factor: float, expected:
 
 def test_explained_variance__is_0_where_nothing_varies() -> None:
     rollout: Any = SimpleNamespace(
-        seat=np.zeros((1, 3), int), returns=np.ones((1, 3, 2)), value=np.zeros((1, 3, 2))
+        seat=np.zeros((1, 3), int),
+        learns=np.ones((1, 3), bool),
+        returns=np.ones((1, 3, 2)),
+        value=np.zeros((1, 3, 2)),
     )
     assert explained_variance(rollout) == 0

@@ -19,8 +19,8 @@ from tests.training_runs import GAMES, tiny
 from training.metrics import DealCounts
 from training.network import Network
 from training.noise import minibatch_order
-from training.ppo import Trainer
 from training.rollout import Rollout, collect
+from training.trainer import Trainer
 from training.update import update
 
 

@@ -44,6 +44,8 @@ def save_policy(
             "hidden": list(config.hidden),
             "critic_hidden": list(config.critic_hidden),
             "teams": network.teams,
+            "suits": network.suits,
+            "critic_view": network.critic_view,
         },
         "training": as_plain(config),
         "seed": config.seed,

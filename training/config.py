@@ -29,8 +29,12 @@ class TrainConfig:
     """Share of the run at whose start calls are drawn at random: bids are learnt once the play is worth bidding on."""
     draw_scores: bool = True
     """Start every deal from drawn match scores, so that the policy has seen them all; otherwise from zero."""
+    equity: str = ""
+    """Checkpoint or folder with match-equity tables: a deal pays the change of the chance to win; empty: its points."""
     total_decisions: int = 8_000_000
     """Decisions with a choice to train on, over all seats and games."""
+    start: str = ""
+    """Checkpoint whose network is trained on; empty: a fresh one."""
     seed: int = 0
     """Seed of deals, network and sampling."""
     games: int = 2048
@@ -41,6 +45,10 @@ class TrainConfig:
     """Widths of the policy's hidden layers."""
     critic_hidden: tuple[int, ...] = (256, 256)
     """Widths of the critic's hidden layers."""
+    suits: str = "ordered"
+    """How the network sees suits: ordered (trump, or the own best suit, first), or as_dealt."""
+    critic_view: str = "state"
+    """What the critic sees: state, all hands; or observation, what the seat to act sees."""
     learning_rate: float = 1e-3
     """Adam's rate at the start; it falls linearly to `final_rate` of it."""
     final_rate: float = 0.02
@@ -59,6 +67,30 @@ class TrainConfig:
     """Entropy bonus of bids at the start; it falls linearly over the run. Bids must stay open until play is learnt."""
     final_entropy: float = 0.01
     """Entropy bonus of all decisions at the end; `entropy` falls to it linearly over the last quarter."""
+    magnet: float = 0.0
+    """Weight of the distance KL(policy, magnet) to a slow average of the policy's weights; 0: none."""
+    magnet_rate: float = 0.02
+    """How far the magnet moves to the policy with each update."""
+    teacher: float = 0.0
+    """How much of what a card decision teaches is the solver's values of its cards, at first; the rest is returns."""
+    teacher_until: float = 0.8
+    """Share of the run at which the teacher has nothing more to say; it says less from half of that on."""
+    teacher_share: float = 0.5
+    """Share of the card decisions that the teacher solves."""
+    teacher_cards: int = 24
+    """The teacher solves positions of at most so many cards in all hands."""
+    target: str = ""
+    """Checkpoint that the learner plays against and never learns from, to exploit it; empty: self-play."""
+    target_seats: str = "partners"
+    """What the learner plays against a target: partners, one team; or one seat, with the target as partner too."""
+    target_greedy: bool = False
+    """The target takes its most probable actions; otherwise it draws."""
+    past_share: float = 0.0
+    """Share of the games in which one team is played by a past self, of which nothing is learnt."""
+    past_kept: int = 8
+    """Past selves kept; a new one takes the place of one drawn at random."""
+    past_every: int = 40
+    """Updates between two that are kept."""
     value_weight: float = 0.5
     """Weight of the value loss."""
     max_gradient_norm: float = 0.5
@@ -77,6 +109,10 @@ class TrainConfig:
     """Duplicate deals (each from every side) against each baseline at the end; 0 for none."""
     baselines: tuple[str, ...] = ("random", "passer", "greedy")
     """Opponents of the evaluation at the end: agent names or checkpoint folders."""
+    watch_every: int = 0
+    """Updates between evaluations against the baselines in the middle of the run, logged as strength/NAME; 0: none."""
+    watch_pairs: int = 1000
+    """Duplicate deals of each of those."""
     stop_after: int = 0
     """Stop after so many updates as Ctrl-C would, to go on later with --resume; 0: run to the end."""
 
@@ -92,8 +128,9 @@ class TrainConfig:
                     raise ValueError(f"{name}={getattr(self, name)} is outside {low:g}..{high:g}")
         if self.seed >= 2**63:
             raise ValueError(f"seed={self.seed} must be below 2**63")
-        if self.precision not in ("auto", "float32", "bfloat16"):
-            raise ValueError(f"precision={self.precision!r} must be auto, float32 or bfloat16")
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name}={getattr(self, name)!r} must be {' or '.join(choices)}")
         if self.device.partition(":")[0] not in ("cpu", "cuda"):
             raise ValueError(f"device={self.device!r} must be cpu or cuda")
         for name in ("hidden", "critic_hidden"):
@@ -103,10 +140,7 @@ class TrainConfig:
             raise ValueError(
                 f"minibatch={self.minibatch} is more than games={self.games} times steps={self.steps}"
             )
-        if any(name.startswith("all_pass=") for name in self.options) and self.dealer_must_bid:
-            raise ValueError(
-                f"options={self.options} set all_pass, which dealer_must_bid={self.dealer_must_bid} mixes"
-            )
+        _check_opponents(self)
         _check_layouts(set(game_rules(self)))
 
     @property
@@ -120,12 +154,35 @@ class TrainConfig:
         return self.games * self.steps
 
 
+_CHOICES = {
+    "precision": ("auto", "float32", "bfloat16"),
+    "suits": ("ordered", "as_dealt"),
+    "target_seats": ("partners", "one"),
+    "critic_view": ("state", "observation"),
+}
 _RANGES = (
-    ("total_decisions games steps minibatch epochs threads", 1, math.inf),
-    ("seed evaluate_pairs stop_after entropy bid_entropy final_entropy value_weight", 0, math.inf),
-    ("dealer_must_bid auction_by_chance gae_lambda final_rate", 0, 1),
+    ("total_decisions games steps minibatch epochs threads past_kept past_every watch_pairs", 1, math.inf),
+    ("seed evaluate_pairs watch_every stop_after teacher_cards", 0, math.inf),
+    ("entropy bid_entropy final_entropy value_weight magnet", 0, math.inf),
+    (
+        "dealer_must_bid auction_by_chance gae_lambda final_rate magnet_rate past_share teacher teacher_share",
+        0,
+        1,
+    ),
+    ("teacher_until", 1e-12, 1),
     ("learning_rate clip max_gradient_norm checkpoint_minutes", 1e-12, math.inf),
 )
+
+
+def _check_opponents(config: TrainConfig) -> None:
+    if any(name.startswith("all_pass=") for name in config.options) and config.dealer_must_bid:
+        raise ValueError(
+            f"options={config.options} set all_pass, which dealer_must_bid={config.dealer_must_bid} mixes"
+        )
+    if config.target and config.past_share:
+        raise ValueError(
+            f"target={config.target!r} and past_share={config.past_share}: choose one or the other"
+        )
 
 
 def _check_layouts(rules: set[Rules]) -> None:

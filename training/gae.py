@@ -32,15 +32,21 @@ def advantages(
     last_values: Float32Array,
     ended: BoolArray,
     gae_lambda: float,
+    learns: BoolArray | None = None,
+    known: BoolArray | None = None,
 ) -> Float32Array:
     """Advantages by team, [T, N, teams], with gamma 1.
 
     rewards: [T, N, teams] earned after each decision and before the next; values: [T, N, teams] before each decision;
     last_values: [N, teams] after the last; ended: [T, N] the episode ended with this decision, so nothing after it
-    counts.
+    counts; learns: [T, N] the decision is the learner's, all if None: those of others are part of what follows the
+    learner's, and have no value or advantage. known: [N] last_values can be trusted, all if None; where they cannot,
+    since another is to act, the last decision of the learner teaches nothing: what follows it is not seen yet.
     """
     result = np.empty_like(rewards)
-    _advantages(rewards, values, last_values, ended, np.float32(gae_lambda), result)
+    learns = np.ones_like(ended) if learns is None else learns
+    known = np.ones(len(last_values), np.bool_) if known is None else known
+    _advantages(rewards, values, last_values, ended, learns, known, np.float32(gae_lambda), result)
     return result
 
 
@@ -50,20 +56,29 @@ def _advantages(
     values: Float32Array,
     last_values: Float32Array,
     ended: BoolArray,
+    learns: BoolArray,
+    known: BoolArray,
     gae_lambda: np.float32,
     result: Float32Array,
 ) -> None:
     steps, games, teams = rewards.shape
-    nothing = np.float32(0)
+    after, sure = last_values.copy(), known.copy()  # value of what follows, and whether it is known
+    running = np.zeros((games, teams), np.float32)
+    earned = np.zeros((games, teams), np.float32)  # since the learner's decision before
     for step in range(steps - 1, -1, -1):
         for game in range(games):
-            over = ended[step, game]
+            if ended[step, game]:
+                sure[game] = True
+                for team in range(teams):
+                    after[game, team] = running[game, team] = earned[game, team] = 0
             for team in range(teams):
-                after, running = nothing, nothing
-                if not over:
-                    if step + 1 < steps:
-                        after, running = values[step + 1, game, team], result[step + 1, game, team]
-                    else:
-                        after = last_values[game, team]
-                delta = rewards[step, game, team] + after - values[step, game, team]
-                result[step, game, team] = delta + gae_lambda * running
+                earned[game, team] += rewards[step, game, team]
+                result[step, game, team] = 0
+                if learns[step, game]:
+                    value = values[step, game, team]
+                    if sure[game]:
+                        delta = earned[game, team] + after[game, team] - value
+                        running[game, team] = delta + gae_lambda * running[game, team]
+                        result[step, game, team] = running[game, team]
+                    after[game, team], earned[game, team] = value, 0
+            sure[game] |= learns[step, game]

@@ -1,8 +1,12 @@
 """PPO's loss over a minibatch and its derivative, worked out decision by decision in one kernel.
 
 The terms (Schulman et al., "Proximal policy optimization", 2017): the clipped surrogate of the decisions that the
-policy made, the squared error of the values by team, and an entropy bonus. A call that was drawn by chance has no
-surrogate and no bonus: the policy learns to draw it as often, so that it begins with sensible calls.
+policy made, the squared error of the values by team, an entropy bonus, and if it is asked for the distance
+KL(policy, magnet) to a slow average of past policies, which keeps self-play from going round in circles (Sokota et al.,
+"A unified approach to reinforcement learning, quantal response equilibria, and two-player zero-sum games", 2023). A
+call that was drawn by chance has no surrogate, bonus or magnet: the policy learns to draw it as often, and so begins
+with sensible calls. Where there is a lesson (`training.teacher`), what the policy expects by it takes the place of a
+part of the surrogate.
 
 The same by a tensor library takes some fifty calls on small tensors, as long as a small minibatch's matrix products.
 """
@@ -16,10 +20,19 @@ import numpy as np
 
 from training.arrays import BoolArray, Float32Array, Float64Array, Int8Array, Int64Array
 
-TERMS = ("loss/policy", "loss/value", "policy/entropy", "policy/kl", "policy/clip_share")
-POLICY, VALUE, ENTROPY, KL, CLIPPED = range(len(TERMS))
+TERMS = (
+    "loss/policy",
+    "loss/value",
+    "policy/entropy",
+    "policy/kl",
+    "policy/clip_share",
+    "policy/magnet_kl",
+    "policy/regret",
+)
+POLICY, VALUE, ENTROPY, KL, CLIPPED, MAGNET, REGRET = range(len(TERMS))
 """Terms of a minibatch. Entropy is the mean over all decisions, nats; every stored decision has a choice. KL is the
-estimate (r - 1) - log r of KL(old, new); the clip share is that of ratios outside the clip range."""
+estimate (r - 1) - log r of KL(old, new); the clip share is that of ratios outside the clip range; KL(policy, magnet) is
+0 where its weight is, and so is the regret: what a lesson's best card brings more than the policy's mean, points."""
 
 
 class Decisions(NamedTuple):
@@ -32,6 +45,8 @@ class Decisions(NamedTuple):
     returns: Float32Array  # [S, teams] own team first
     bidding: BoolArray  # [S] the decision is a bid or a pass
     by_chance: BoolArray  # [S] it was drawn, and not the policy's
+    taught: BoolArray  # [S] there is a lesson
+    lesson: Float32Array  # [S, n] points of each legal action; [0, n] where none is taught
 
 
 class Weights(NamedTuple):
@@ -41,6 +56,9 @@ class Weights(NamedTuple):
     entropy: float  # of decisions outside the auction
     bid_entropy: float
     value: float
+    magnet: float = 0.0
+    teacher: float = 0.0  # of a lesson, and so much less of the surrogate
+    point: float = 1.0  # what a point is in normalised advantages
 
 
 class Counts(NamedTuple):
@@ -49,6 +67,8 @@ class Counts(NamedTuple):
     decisions: int
     own: int
     """Those that the policy chose."""
+    taught: int = 0
+    """Those with a lesson."""
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
@@ -57,6 +77,7 @@ def differentiate(
     rows: Int64Array,
     logits: Float32Array,
     values: Float32Array,
+    magnet_logits: Float32Array,
     weights: Weights,
     counts: Counts,
     logit_gradient: Float32Array,
@@ -65,12 +86,14 @@ def differentiate(
 ) -> None:
     """Add a minibatch's terms to `terms`, [TERMS], and write the loss's derivative by logits and values.
 
-    rows: [B] of the decisions; logits: [B, n], legal or not; values: [B, teams]; the gradients have their shapes.
+    rows: [B] of the decisions; logits: [B, n], legal or not; values: [B, teams]; the gradients have their shapes;
+    magnet_logits: [B, n], or [0, n] where the magnet's weight is 0.
     Where an action is not legal its logit counts for nothing and its derivative is 0. counts: of the whole minibatch
     where this is a process's part of it, whose terms then add up to the minibatch's.
     """
     teams = values.shape[1]
     chances, logs = np.empty(logits.shape[1]), np.empty(logits.shape[1])
+    magnet_chances, magnet_logs = np.empty(logits.shape[1]), np.empty(logits.shape[1])
     chosen_by_policy = max(counts.own, 1)
     for i in range(len(rows)):
         row = rows[i]
@@ -89,9 +112,25 @@ def differentiate(
             bonus = (weights.bid_entropy if decisions.bidding[row] else weights.entropy) / counts.decisions
         else:
             pull, bonus = 1 / counts.decisions, 0.0
+        lesson, mean = weights.teacher / chosen_by_policy if own and decisions.taught[row] else 0.0, 0.0
+        if lesson > 0:
+            pull *= 1 - weights.teacher
+            mean, best = _expected(decisions.lesson[row], mask, chances)
+            terms[REGRET] += (best - mean) / max(counts.taught, 1)
+        hold = weights.magnet / counts.decisions if own else 0.0
+        distance = 0.0
+        if hold > 0:
+            _distribution(magnet_logits[i], mask, magnet_chances, magnet_logs)
+            distance = -entropy - _expected(magnet_logs, mask, chances)[0]
+            terms[MAGNET] += distance / counts.decisions
         for k in range(len(mask)):
             if mask[k] != 0:
                 slope = chances[k] * (pull + bonus * (logs[k] + entropy))
+                if lesson > 0:
+                    # Of the points that the policy expects by the lesson, all actions weighed at once.
+                    slope -= lesson * weights.point * chances[k] * (decisions.lesson[row, k] - mean)
+                if hold > 0:
+                    slope += hold * chances[k] * (logs[k] - magnet_logs[k] - distance)
                 logit_gradient[i, k] = slope - (pull if k == action else 0.0)
             else:
                 logit_gradient[i, k] = 0
@@ -120,3 +159,14 @@ def _distribution(logits: Float32Array, mask: Int8Array, chances: Float64Array, 
             logs[k] = logits[k] - highest - size
             entropy -= chances[k] * logs[k]
     return entropy
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
+def _expected(numbers: Float64Array, mask: Int8Array, chances: Float64Array) -> tuple[float, float]:
+    """The mean of the legal actions' numbers by their chances, and the largest number."""
+    mean, most = 0.0, -np.inf
+    for k in range(len(mask)):
+        if mask[k] != 0:
+            mean += chances[k] * numbers[k]
+            most = max(most, np.float64(numbers[k]))
+    return mean, most

@@ -1,8 +1,9 @@
 """The networks: a policy on one seat's observation, and a critic on the full information, each a stack of ReLU layers.
 
 Both see positions with their suits in order (`smear_env.order_suits`), so that what they learn of one suit they know of
-all. Values are points per deal by team, the team of the seat to act first, and sum to zero: with two teams one
-signed number, with three a value per team. The critic serves training alone: a player never sees its input.
+all, unless they are built to see suits as dealt. Values are points per deal by team, the team of the seat to act first,
+and sum to zero: with two teams one signed number, with three a value per team. The critic serves training alone: a
+player never sees its input.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from torch import Tensor, nn
 from smear_env import (
     PRESETS,
     CheckpointError,
+    InOrder,
     observation_layout,
     observation_scale,
+    order_suits,
     read_policy,
     read_weights,
+    rename_suits,
     state_layout,
     state_scale,
 )
@@ -44,6 +48,8 @@ class Network(nn.Module):
         hidden: widths of the policy's hidden layers.
         critic_hidden: widths of the critic's.
         teams: values to predict.
+        suits: "ordered", or "as_dealt": how positions are shown to both.
+        critic_view: "state", or "observation", the view of the seat to act, in its place: for comparison.
 
     `low_precision` runs the hidden layers in bfloat16.
     """
@@ -52,15 +58,24 @@ class Network(nn.Module):
     critic_scale: Tensor
 
     def __init__(
-        self, preset: str, hidden: tuple[int, ...], critic_hidden: tuple[int, ...], teams: int
+        self,
+        preset: str,
+        hidden: tuple[int, ...],
+        critic_hidden: tuple[int, ...],
+        teams: int,
+        suits: str = "ordered",
+        critic_view: str = "state",
     ) -> None:
         super().__init__()
-        rules = PRESETS[preset]
+        self.rules = rules = PRESETS[preset]
         self.teams = teams
+        self.suits = suits
+        self.critic_view = critic_view
         self.low_precision = False
         self.bidding_flag = observation_layout(rules)["phase"].start
         """Entry of an observation that says that bids are made."""
-        scale, critic_scale = observation_scale(rules), _critic_inputs(preset)[1]
+        scale = observation_scale(rules)
+        critic_scale = _critic_inputs(preset)[1] if critic_view == "state" else scale.copy()
         self.trunk = _stack(len(scale), hidden)
         self.policy = _head(hidden[-1], len(rules.action_names), gain=0.01)
         self.critic_trunk = _stack(len(critic_scale), critic_hidden)
@@ -68,6 +83,21 @@ class Network(nn.Module):
         # Derived from the layout, so no weights of a checkpoint.
         self.register_buffer("scale", torch.from_numpy(scale.copy()), persistent=False)
         self.register_buffer("critic_scale", torch.from_numpy(critic_scale), persistent=False)
+
+    def see(
+        self, observation: Int8Array, mask: Int8Array, out: tuple[Int8Array, Int8Array] | None = None
+    ) -> InOrder:
+        """Positions [B, d] and [B, n] int8 as the network takes them; into `out` if that is given."""
+        return order_suits(observation, mask, self.rules, out=out, ordered=self.suits == "ordered")
+
+    def critic_sees(self, states: Int8Array, seen: InOrder, out: Int8Array | None = None) -> Int8Array:
+        """What the critic takes, [B, c] int8, of states [B, s] counted from the seat to act, which it `see`s so."""
+        if self.critic_view == "state":
+            return critic_input(rename_suits(states, seen.order, self.rules), self.rules.name, out)
+        if out is None:
+            return seen.observation
+        out[:] = seen.observation
+        return out
 
     def logits(self, observation: Tensor) -> Tensor:
         """A number for each action, legal or not, [B, n], of observations [B, d] int8 with suits in order."""
@@ -163,7 +193,12 @@ def load_network(folder: Path) -> Network:
     shape = description["network"]
     try:
         network = Network(
-            description["preset"], tuple(shape["hidden"]), tuple(shape["critic_hidden"]), shape["teams"]
+            description["preset"],
+            tuple(shape["hidden"]),
+            tuple(shape["critic_hidden"]),
+            shape["teams"],
+            shape.get("suits", "ordered"),
+            shape.get("critic_view", "state"),
         )
         network.load_state_dict({name: torch.from_numpy(tensor) for name, tensor in tensors.items()})
     except (KeyError, TypeError, IndexError, RuntimeError) as error:
@@ -171,3 +206,15 @@ def load_network(folder: Path) -> Network:
             f"{folder / description['weights']}: holds no critic to train on: {error}"
         ) from error
     return network
+
+
+def begin_with(network: Network, folder: Path) -> None:
+    """Give a network the weights of a checkpoint; CheckpointError if it is another network than the checkpoint's."""
+    stored = load_network(folder)
+    kinds = [(one.rules.name, one.suits, one.critic_view) for one in (stored, network)]
+    if kinds[0] != kinds[1]:
+        raise CheckpointError(f"start={str(folder)!r} is of {kinds[0]}, this configuration of {kinds[1]}")
+    try:
+        network.load_state_dict(stored.state_dict())
+    except RuntimeError as error:
+        raise CheckpointError(f"start={str(folder)!r} does not fit this configuration: {error}") from error

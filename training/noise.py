@@ -14,8 +14,9 @@ from training.arrays import Float32Array, Float64Array, Int8Array, Int64Array
 
 COLUMNS = 4
 """Numbers for each decision: as many as one step of the counter gives."""
-ACTION, PASS, LEVEL = range(3)
-"""Columns: which action the policy takes; whether a call by chance is a pass, and how high it bids."""
+ACTION, PASS, LEVEL, LESSON = range(COLUMNS)
+"""Columns: which action the policy takes; whether a call by chance is a pass, and how high it bids; whether the teacher
+has its say."""
 
 
 @dataclass

@@ -16,175 +16,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
 from rich.console import Console
 from torch.utils.tensorboard import SummaryWriter
 
-from smear_env import CheckpointError, SelfPlayVectorEnv, VectorStep, make_agent, read_policy
+from smear_env import Rules, make_agent, read_policy
 from training import checkpoint
-from training.adam import Adam
-from training.config import TrainConfig, as_plain, config_from, game_rules
+from training.config import TrainConfig, config_from
 from training.evaluate import evaluate
-from training.files import commit
 from training.metrics import DealCounts
-from training.network import Network, bfloat16_pays
-from training.noise import Noise, minibatch_order
-from training.peers import ALONE, Gradients, Peers, joined
+from training.peers import joined
 from training.progress import RunProgress
 from training.report import final_report, strength_table
-from training.rollout import Rollout, collect
-from training.update import UpdateSettings, update
+from training.trainer import Trainer
 
 LAST_UPDATES = 10
 """Updates whose bids and deals the report at the end counts."""
-ENTROPY_FALLS = 0.75
-"""Share of the run after which the entropy bonus begins to fall."""
-
-
-class Trainer:
-    """Games, network and optimiser of one run; `resume` puts them back where `save` left them.
-
-    Args:
-        config: of the run; each process plays `config.games` games, and has minibatches of `config.minibatch`.
-        peers: the processes of the run, which learn as one that plays all their games would.
-        device: of this process's network; the configuration's if None.
-    """
-
-    def __init__(self, config: TrainConfig, peers: Peers = ALONE, device: str | None = None) -> None:
-        device = device or config.device
-        if device != "cpu" and not torch.cuda.is_available():
-            raise ValueError(f"device={device!r}: torch finds no such device here")
-        self.config = config
-        self.peers = peers
-        commit()
-        torch.set_num_threads(config.threads)
-        torch.manual_seed(config.seed)
-        first, games = peers.rank * config.games, peers.size * config.games
-        self.noise = Noise(config.seed, first)
-        self.rules = game_rules(config, games)[first : first + config.games]
-        free = np.array([one.all_pass != "dealer_bids" for one in self.rules])
-        self.free = free if free.any() else ~free  # a game like mini, where the dealer must always bid
-        self.env = SelfPlayVectorEnv(
-            config.games,
-            self.rules,
-            seed=config.seed,
-            episode="deal",
-            reward="points",
-            skip_forced=True,
-            start_scores="drawn" if config.draw_scores else "zero",
-            first_game=first,
-            game_stride=games,
-            threads=config.threads,
-        )
-        self.network = Network(config.rules, config.hidden, config.critic_hidden, self.env.teams).to(device)
-        auto = config.precision == "auto" and device == "cpu" and bfloat16_pays()
-        self.network.low_precision = auto or config.precision == "bfloat16"
-        self.optimizer = Adam(Gradients(peers, self.network))
-        self.updates = 0
-        self.shown: VectorStep = self.env.reset()
-        self.rollout = Rollout.empty(config.steps, self.shown, len(self.network.critic_scale))
-
-    @property
-    def batch(self) -> int:
-        """Decisions in one update, of all processes."""
-        return self.config.batch * self.peers.size
-
-    @property
-    def total_updates(self) -> int:
-        """Updates in the whole run."""
-        return max(1, round(self.config.total_decisions / self.batch))
-
-    @property
-    def decisions(self) -> int:
-        """Decisions trained on so far, of all processes."""
-        return self.updates * self.batch
-
-    def settings(self) -> UpdateSettings:
-        """The schedules at this update."""
-        config, done = self.config, self.updates / self.total_updates
-        fallen = max(0.0, done - ENTROPY_FALLS) / (1 - ENTROPY_FALLS)
-        return UpdateSettings(
-            learning_rate=config.learning_rate * (1 - (1 - config.final_rate) * done),
-            entropy=config.entropy + (config.final_entropy - config.entropy) * fallen,
-            bid_entropy=config.bid_entropy + (config.final_entropy - config.bid_entropy) * done,
-            clip=config.clip,
-            value_weight=config.value_weight,
-            max_gradient_norm=config.max_gradient_norm,
-            minibatch=config.minibatch,
-        )
-
-    def iterate(self, counts: DealCounts) -> dict[str, float]:
-        """One update; returns its metrics (docs/metrics.md) and adds this process's deals and bids to `counts`."""
-        settings, config = self.settings(), self.config
-        self.noise.draws = self.updates * config.steps
-        started = time.perf_counter()
-        self.shown = collect(
-            self.env,
-            self.network,
-            self.shown,
-            self.rollout,
-            self.noise,
-            config.gae_lambda,
-            counts,
-            auction_by_chance=self.updates < config.auction_by_chance * self.total_updates,
-        )
-        collected = time.perf_counter()
-        orders = [
-            minibatch_order(config.seed, self.peers.rank, self.updates, epoch, config.batch)
-            for epoch in range(config.epochs)
-        ]
-        metrics = update(self.network, self.optimizer, self.rollout, settings, orders)
-        updated = time.perf_counter()
-        self.updates += 1
-        batch = self.batch
-        return metrics | {
-            "returns/mean_size": float(np.abs(self.rollout.returns[..., 0]).mean()),
-            "returns/deviation": float(self.rollout.returns[..., 0].std()),
-            "schedule/learning_rate": settings.learning_rate,
-            "schedule/entropy": settings.entropy,
-            "schedule/bid_entropy": settings.bid_entropy,
-            "speed/collect": batch / (collected - started),
-            "speed/update": batch / (updated - collected),
-            "speed/decisions": batch / (updated - started),
-        }
-
-    def save(self, folder: Path) -> None:
-        """Write the policy, and beside it what `resume` needs; every process must call it."""
-        snapshot = self.env.snapshot()
-        states = self.peers.gather(torch.from_numpy(snapshot["states"]))
-        if not self.peers.is_first:
-            return
-        checkpoint.save_policy(folder / "checkpoint", self.network, self.config, self.decisions, [])
-        tensors = {f"network.{name}": tensor for name, tensor in self.network.state_dict().items()}
-        tensors |= {f"optimizer.{name}": tensor for name, tensor in self.optimizer.tensors().items()}
-        tensors |= {"env.states": states, "env.seed": torch.from_numpy(snapshot["seed"])}
-        checkpoint.save_resume(
-            folder / "resume", tensors, {"updates": self.updates, "config": as_plain(self.config)}
-        )
-
-    def resume(self, folder: Path) -> None:
-        """Go on where `save` left a run of the same configuration; CheckpointError if it does not fit."""
-        tensors, description = checkpoint.load_resume(folder / "resume")
-        try:
-            self.network.load_state_dict(_within("network.", tensors))
-            self.optimizer.restore(_within("optimizer.", tensors))
-            states = tensors["env.states"]
-            if len(states) != self.peers.size * self.config.games:
-                raise ValueError(
-                    f"it holds {len(states)} games, {self.peers.size} processes of {self.config.games} play others: "
-                    "go on with as many processes as before"
-                )
-            own = self.peers.own(states).numpy()
-            self.shown = self.env.restore({"states": own, "seed": tensors["env.seed"].numpy()})
-        except (KeyError, RuntimeError, ValueError) as error:
-            raise CheckpointError(f"{folder / 'resume'}: does not fit this configuration: {error}") from error
-        self.updates = description["updates"]
-
-
-def _within(prefix: str, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Those whose names begin so, under the rest of their names."""
-    return {name.removeprefix(prefix): part for name, part in tensors.items() if name.startswith(prefix)}
 
 
 def plain_console() -> Console:
@@ -306,6 +152,10 @@ def _iterate(trainer: Trainer, folder: Path, console: Console, *, resumed: bool)
             if writer:
                 for name, value in metrics.items():
                     writer.add_scalar(name, value, trainer.decisions)
+            if config.watch_every and trainer.updates % config.watch_every == 0:
+                trainer.save(folder)
+                if writer:
+                    _watch(trainer, folder, writer)
             names = {"speed/decisions": "decisions/s", "policy/entropy": "entropy", "deals/bids_made": "made"}
             names |= {"deals/passed_out": "passed out", "loss/explained_variance": "explained"}
             progress.show(
@@ -337,11 +187,30 @@ def _writer(trainer: Trainer, folder: Path, *, resumed: bool) -> Iterator[Summar
         yield writer
 
 
+def _watch(trainer: Trainer, folder: Path, writer: SummaryWriter) -> None:
+    """Log how strong the policy is by now."""
+    config = trainer.config
+    for baseline in config.baselines:
+        found = evaluate(
+            *(str(folder / "checkpoint"), baseline, _free_rules(trainer)),
+            pairs=max(2, config.watch_pairs),
+            seed=config.seed + 1,
+        )
+        figures = (found["points_per_deal"], *found["interval"])
+        for name, value in zip(("", "_low", "_high"), figures, strict=True):
+            writer.add_scalar(f"strength/{Path(baseline).name}{name}", value, trainer.decisions)
+
+
+def _free_rules(trainer: Trainer) -> Rules:
+    """Rules that the evaluations are under: of the games in which the dealer may pass, if there are any."""
+    return next((one for one in trainer.rules if one.all_pass != "dealer_bids"), trainer.rules[0])
+
+
 def _finish(trainer: Trainer, folder: Path, counts: DealCounts, console: Console) -> list[dict[str, Any]]:
     """Evaluate the final policy against the baselines, keep the results with it and print the tables."""
     config = trainer.config
     results = []
-    free = next((one for one in trainer.rules if one.all_pass != "dealer_bids"), trainer.rules[0])
+    free = _free_rules(trainer)
     for baseline in config.baselines if config.evaluate_pairs else ():
         with console.status(f"evaluating against {baseline}"):
             path = str(folder / "checkpoint")

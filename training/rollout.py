@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from smear_env import SelfPlayVectorEnv, VectorStep, order_suits, original_actions, rename_suits
+from smear_env import SelfPlayVectorEnv, VectorStep, original_actions
 from training.arrays import BoolArray, Float32Array, Float64Array, Int8Array, Int64Array
+from training.choices import choose, judge
 from training.gae import advantages, own_first, team_values
 from training.metrics import DealCounts
-from training.network import Network, critic_input
-from training.noise import ACTION, LEVEL, PASS, Noise, draw_actions
+from training.network import Network
+from training.noise import ACTION, LESSON, LEVEL, PASS, Noise
+from training.others import LEARNER, Others
+from training.teacher import Teacher
 
 
 @dataclass
@@ -24,18 +27,26 @@ class Rollout:
     state: Int8Array  # [T, N, c] what the critic sees
     seat: Int64Array  # [T, N]
     action: Int64Array  # [T, N]
-    log_probability: Float32Array  # [T, N] of the action when it was chosen
+    log_probability: (
+        Float32Array  # [T, N] of the action when it was chosen; 0 where others decide, as the values
+    )
     value: Float32Array  # [T, N, teams] by team, before the decision
     reward: Float32Array  # [T, N, teams] by team, up to the next decision
     ended: BoolArray  # [T, N] the episode ended
     advantage: Float32Array  # [T, N] for the team of the seat that decided
     returns: Float32Array  # [T, N, teams] value target, own team first
     by_chance: BoolArray  # [T, N] the action was drawn, so the policy learns nothing from it
+    learns: BoolArray  # [T, N] the decision is the learner's; of those of others nothing is learnt
+    taught: BoolArray  # [T, N] there is a lesson
+    lesson: (
+        Float32Array  # [T, N, n] points of each legal card by the solver, as rewards are; [0, 0, n] without
+    )
 
     @classmethod
-    def empty(cls, steps: int, shown: VectorStep, critic_size: int) -> Rollout:
-        """Room for `steps` decisions of games that look like `shown`, and critic inputs of a size."""
+    def empty(cls, steps: int, shown: VectorStep, critic_size: int, *, lessons: bool = False) -> Rollout:
+        """Room for `steps` decisions of games that look like `shown`, critic inputs of a size, and lessons or none."""
         size, teams = (steps, len(shown.seat)), shown.reward.shape[1]
+        actions = shown.mask.shape[1]
         return cls(
             observation=np.zeros((*size, shown.observation.shape[1]), np.int8),
             mask=np.zeros((*size, shown.mask.shape[1]), np.int8),
@@ -49,24 +60,10 @@ class Rollout:
             advantage=np.zeros(size, np.float32),
             returns=np.zeros((*size, teams), np.float32),
             by_chance=np.zeros(size, np.bool_),
+            learns=np.ones(size, np.bool_),
+            taught=np.zeros(size, np.bool_),
+            lesson=np.zeros((*size, actions) if lessons else (0, 0, actions), np.float32),
         )
-
-
-@torch.inference_mode()
-def choose(
-    network: Network, observation: Int8Array, mask: Int8Array, uniforms: Float64Array
-) -> tuple[Int64Array, Float32Array]:
-    """Sampled actions [N] and their log-probabilities [N], by numbers [N] uniform in [0, 1)."""
-    logits = network.logits(torch.from_numpy(observation).to(network.scale.device)).cpu().numpy()
-    actions, chosen = np.empty(len(mask), np.int64), np.empty(len(mask), np.float32)
-    draw_actions(logits, mask, uniforms, actions, chosen)
-    return actions, chosen
-
-
-@torch.inference_mode()
-def judge(network: Network, state: Int8Array) -> Float32Array:
-    """Values [N, teams] of critic inputs [N, c], the team of the seat to act first."""
-    return network.values(torch.from_numpy(state).to(network.scale.device)).cpu().numpy()
 
 
 def chance_calls(mask: Int8Array, env: SelfPlayVectorEnv, uniforms: Float64Array) -> Int64Array:
@@ -95,42 +92,59 @@ def collect(
     counts: DealCounts,
     *,
     auction_by_chance: bool = False,
+    others: Others | None = None,
+    teacher: Teacher | None = None,
+    teacher_share: float = 1.0,
+    pay: Callable[[SelfPlayVectorEnv], Float32Array] | None = None,
 ) -> VectorStep:
     """Fill the rollout with decisions from what the games show now; returns what they show afterwards.
 
     Forced moves never appear: the env steps through them. Bids and finished deals are added to `counts`. With
-    `auction_by_chance` calls are drawn, not chosen by the policy.
+    `auction_by_chance` calls are drawn, not chosen by the policy. `others` play their seats, and the learner the rest.
+    `teacher` gives a share of the learner's card decisions a lesson. `pay` gives what the last step earned each team,
+    [N, teams], in place of the env's own reward.
     """
     teams = env.teams
+    rows: slice | Int64Array = slice(None)
     for step in range(len(rollout.seat)):
-        places = (rollout.observation[step], rollout.mask[step])
-        seen = order_suits(shown.observation, shown.mask, env.rules, out=places)
-        uniforms = noise.uniforms(len(shown.seat))
-        actions, chosen = choose(network, seen.observation, seen.mask, uniforms[:, ACTION])
-        _full_view(env, seen.order, rollout.state[step])
-        bidding = (seen.observation[:, network.bidding_flag] == 1) & auction_by_chance
+        seen = network.see(shown.observation, shown.mask, (rollout.observation[step], rollout.mask[step]))
+        full = env.state(relative=True)
+        state = network.critic_sees(full, seen, rollout.state[step])
+        uniforms, actions = noise.uniforms(len(shown.seat)), rollout.action[step]
+        if others:
+            turns = others.turns(shown.seat)
+            others.act(seen, turns, uniforms[:, ACTION], actions)
+            rollout.learns[step] = turns == LEARNER
+            rollout.log_probability[step], rollout.value[step] = 0, 0
+            rows = np.flatnonzero(turns == LEARNER)
+        rollout.taught[step] = False
+        if teacher:
+            wanted = rollout.learns[step] & (uniforms[:, LESSON] < teacher_share)
+            rollout.taught[step] = teacher.teach(env, seen, full, wanted, rollout.lesson[step])
+        mask = seen.mask[rows]
+        chosen, log_probability = choose(network, seen.observation[rows], mask, uniforms[rows, ACTION])
+        rollout.by_chance[step] = False
         if auction_by_chance:
-            actions = np.where(bidding, chance_calls(seen.mask, env, uniforms), actions)
-        rollout.by_chance[step] = bidding
+            bidding = seen.observation[rows, network.bidding_flag] == 1
+            chosen = np.where(bidding, chance_calls(mask, env, uniforms[rows]), chosen)
+            rollout.by_chance[step, rows] = bidding
+        actions[rows] = chosen
         rollout.seat[step] = shown.seat
-        rollout.action[step] = actions
-        rollout.log_probability[step] = chosen
-        rollout.value[step] = team_values(judge(network, rollout.state[step]), shown.seat, teams)
+        rollout.log_probability[step, rows] = log_probability
+        rollout.value[step, rows] = team_values(judge(network, state[rows]), shown.seat[rows], teams)
         shown = env.step(original_actions(actions, seen.order, env.rules))
-        rollout.reward[step] = shown.reward
+        rollout.reward[step] = pay(env) if pay else shown.reward
         rollout.ended[step] = shown.terminated | shown.truncated
         counts.add_deals(env)
-    seen = order_suits(shown.observation, shown.mask, env.rules)
-    last = judge(network, _full_view(env, seen.order))
+    seen = network.see(shown.observation, shown.mask)
+    last = judge(network, network.critic_sees(env.state(relative=True), seen))
+    known = others.turns(shown.seat) == LEARNER if others else np.ones(len(shown.seat), np.bool_)
     by_team = advantages(
-        rollout.reward, rollout.value, team_values(last, shown.seat, teams), rollout.ended, gae_lambda
+        *(rollout.reward, rollout.value, team_values(last, shown.seat, teams), rollout.ended),
+        *(gae_lambda, rollout.learns, known),
     )
     own = (rollout.seat % teams)[..., None]
     rollout.advantage[:] = np.take_along_axis(by_team, own, axis=-1)[..., 0]
     rollout.returns[:] = own_first(by_team + rollout.value, rollout.seat, teams)
     counts.add_bids(rollout.observation, rollout.action)
     return shown
-
-
-def _full_view(env: SelfPlayVectorEnv, order: Int64Array, out: Int8Array | None = None) -> Int8Array:
-    return critic_input(rename_suits(env.state(relative=True), order, env.rules), env.rules.name, out)

@@ -28,6 +28,8 @@ class UpdateSettings:
     value_weight: float
     max_gradient_norm: float
     minibatch: int
+    magnet: float = 0.0
+    teacher: float = 0.0
 
 
 @torch.no_grad()
@@ -37,36 +39,56 @@ def update(
     rollout: Rollout,
     settings: UpdateSettings,
     orders: Sequence[Int64Array],
+    magnet: Network | None = None,
 ) -> dict[str, float]:
     """Improve the network on one rollout; returns the documented `loss/...` and `policy/...` metrics.
 
     orders: for each epoch, a permutation [T * N] of the decisions. Where there are several processes each has a rollout
-    and orders of its own, a gradient step is on the minibatches of all, and all networks stay equal.
+    and orders of its own, a gradient step is on the minibatches of all, and all networks stay equal. magnet: needed
+    where its weight is not 0.
     """
     gradients, peers, device = optimizer.gradients, optimizer.gradients.peers, network.scale.device
     size = rollout.action.size
     observation = torch.from_numpy(rollout.observation.reshape(size, -1))
     state = torch.from_numpy(rollout.state.reshape(size, -1))
-    own = ~rollout.by_chance.reshape(size)
-    advantage = torch.from_numpy(rollout.advantage.reshape(size))
+    learns = rollout.learns.reshape(size)
+    own = learns & ~rollout.by_chance.reshape(size)
+    advantage, deviation = normalised(
+        torch.from_numpy(rollout.advantage.reshape(size)), torch.from_numpy(own), peers
+    )
     decisions = Decisions(
         mask=rollout.mask.reshape(size, -1),
         action=rollout.action.reshape(size),
         log_probability=rollout.log_probability.reshape(size),
-        advantage=normalised(advantage, torch.from_numpy(own), peers).numpy(),
+        advantage=advantage.numpy(),
         returns=rollout.returns.reshape(size, -1),
         bidding=observation[:, network.bidding_flag].numpy() == 1,
-        by_chance=~own,
+        by_chance=rollout.by_chance.reshape(size),
+        taught=rollout.taught.reshape(size),
+        lesson=rollout.lesson.reshape(-1, rollout.lesson.shape[-1]),
     )
-    weights = Weights(settings.clip, settings.entropy, settings.bid_entropy, settings.value_weight)
-    # What does not fill a minibatch is left to the next epoch's order.
-    whole = size // settings.minibatch * settings.minibatch
-    minibatches = [rows for order in orders for rows in np.split(order[:whole], whole // settings.minibatch)]
-    chosen_by_policy = peers.sum(torch.tensor([int(own[rows].sum()) for rows in minibatches])).tolist()
+    weights = Weights(
+        *(settings.clip, settings.entropy, settings.bid_entropy, settings.value_weight, settings.magnet),
+        *(settings.teacher, 1 / deviation),
+    )
+    # What does not fill a minibatch is left to the next epoch's order; all processes take as many steps.
+    fewest = int(peers.gather(torch.tensor([int(learns.sum())])).min())
+    steps = fewest // settings.minibatch
+    if steps == 0:
+        raise ValueError(f"minibatch={settings.minibatch} is more than the {fewest} decisions to learn from")
+    minibatches = [
+        rows
+        for order in orders
+        for rows in np.split(order[learns[order]][: steps * settings.minibatch], steps)
+    ]
+    counted = [(int(own[rows].sum()), int(decisions.taught[rows].sum())) for rows in minibatches]
+    counted = peers.sum(torch.tensor(counted)).tolist()
     policy, critic = network.policy_stack(), network.critic_stack()
+    holding = magnet.policy_stack() if magnet and settings.magnet else None
+    no_logits = np.empty((0, rollout.mask.shape[-1]), np.float32)
     terms = np.zeros(len(TERMS))
     norms = 0.0
-    for rows, chosen in zip(minibatches, chosen_by_policy, strict=True):
+    for rows, (chosen, taught) in zip(minibatches, counted, strict=True):
         gradients.begin()
         # `index_select` copies whole rows, indexing entry by entry.
         shown, full = (
@@ -77,7 +99,8 @@ def update(
         by_logits, by_values = torch.empty_like(logits), torch.empty_like(values)
         differentiate(
             *(decisions, rows, logits.numpy(), values.numpy()),
-            *(weights, Counts(peers.size * settings.minibatch, chosen)),
+            holding.forward(shown).outputs.cpu().numpy() if holding else no_logits,
+            *(weights, Counts(peers.size * settings.minibatch, chosen, taught)),
             *(by_logits.numpy(), by_values.numpy(), terms),
         )
         policy.backward(acted, by_logits.to(device))
@@ -90,22 +113,26 @@ def update(
     return metrics
 
 
-def normalised(advantage: Tensor, own: Tensor, peers: Peers = ALONE) -> Tensor:
-    """Advantages [B] less the mean, by the deviation, of the policy's own decisions [B] bool in all processes."""
+def normalised(advantage: Tensor, own: Tensor, peers: Peers = ALONE) -> tuple[Tensor, float]:
+    """Advantages [B] less their mean by their deviation, and the deviation.
+
+    Mean and deviation are of the policy's own decisions [B] bool in all processes.
+    """
     chosen = advantage[own].double()
     count, total = peers.sum(torch.stack([torch.tensor(float(len(chosen))).double(), chosen.sum()])).tolist()
     if count < 2:  # there is no policy to improve, and no spread either
-        return advantage
+        return advantage, 1.0
     mean = total / count
-    deviation = float(peers.sum((chosen - mean).square().sum())) / (count - 1)
-    return (advantage - mean) / (deviation**0.5 + 1e-8)
+    variance = float(peers.sum((chosen - mean).square().sum())) / (count - 1)
+    deviation = variance**0.5 + 1e-8
+    return (advantage - mean) / deviation, deviation
 
 
 def explained_variance(rollout: Rollout, peers: Peers = ALONE) -> float:
     """1 - Var(returns - values) / Var(returns), of the deciding team; 0 is no better than a constant."""
     own = (rollout.seat % rollout.value.shape[-1])[..., None]
-    returns = rollout.returns[..., 0].astype(np.float64)
-    errors = returns - np.take_along_axis(rollout.value, own, axis=-1)[..., 0]
+    returns = rollout.returns[..., 0].astype(np.float64)[rollout.learns]
+    errors = returns - np.take_along_axis(rollout.value, own, axis=-1)[rollout.learns, 0]
     sums = [returns.size, *(f(part) for part in (returns, errors) for f in (np.sum, _sum_of_squares))]
     count, *moments = peers.sum(torch.tensor(sums, dtype=torch.float64)).tolist()
     spread, unexplained = (

@@ -28,6 +28,8 @@ from smear_env.suits import suits_of
 
 FORMAT = "smear-policy/1"
 DESCRIPTION = "policy.json"
+SUIT_ORDERS = ("ordered", "as_dealt")
+"""How a network sees suits: the trump or the own best suit first, or as they are; descriptions without it: ordered."""
 NO_MASK = "no mask: a policy needs the mask of legal actions beside the observation"
 NO_ACTION = "a row of the mask allows no action: ask only the seat to act"
 
@@ -38,7 +40,7 @@ _FIELDS: dict[str, type] = {
     "layout": str,  # hash of the observation layout and actions
     "weights": str,  # file name beside the description
     "weights_sha256": str,
-    "network": dict,  # {"hidden": [256, 256], "critic_hidden": [256, 256], "teams": 2}
+    "network": dict,  # {"hidden": [256, 256], "critic_hidden": [256, 256], "teams": 2, "suits": "ordered", ...}
     "training": dict,  # the training configuration
     "seed": int,
     "commit": str,
@@ -114,6 +116,11 @@ def _check_values(path: Path, description: dict[str, Any]) -> None:
         raise CheckpointError(
             f"{path}: field 'network.teams' is {teams!r}, expected an integer of at least 2"
         )
+    suits = description["network"].get("suits", "ordered")
+    if suits not in SUIT_ORDERS:
+        raise CheckpointError(
+            f"{path}: field 'network.suits' is {suits!r}, expected one of {', '.join(SUIT_ORDERS)}"
+        )
     for option, values in description["options"].items():
         if option not in _RULE_FIELDS or not isinstance(values, list) or not values:
             raise CheckpointError(
@@ -178,6 +185,7 @@ class PolicyAgent:
     """
 
     def __init__(self, folder: Path, *, sample: bool = False) -> None:
+        self.folder = folder
         self.description = read_description(folder)
         self.name = folder.name
         self.sample = sample
@@ -191,7 +199,8 @@ class PolicyAgent:
         rules = PRESETS[self.description["preset"]]
         layers[0] = (layers[0][0] * observation_scale(rules)[:, None], layers[0][1])
         self._widths, self._weights = flatten(layers)
-        self._suits = suits_of(rules)
+        ordered = self.description["network"].get("suits", "ordered") == "ordered"
+        self._suits = suits_of(rules, ordered=ordered)
         self._generator = np.random.default_rng(0)
 
     def reset(self, rules: Rules, seat: int, seed: int) -> None:

@@ -40,19 +40,32 @@ def finish_deal(t: RecordArray, s: RecordArray) -> None:
         if team == bidding_team and not s.last_made:
             delta = -earned[team] if t.failed_costs_points else -as_int(s.bid)
         s.last_delta[team] = delta
-        score = s.scores[team] + delta
-        if t.ending == ENDING_CAP and team != bidding_team:
-            score = min(score, max(s.scores[team], t.target))
-        s.scores[team] = score
-    s.winner = find_winner(t, s, bidding_team)
-    next_deal(t, s, True)
+    add_scores(t, s, bidding_team)
+    next_deal(t, s, passes_left(t, SCORED))
 
 
 @kernel
 def pass_out(t: RecordArray, s: RecordArray) -> None:
     """Throw the cards in: nobody scores, and the same dealer deals again, or the next."""
     record_deal(t, s, PASSED_OUT)
-    next_deal(t, s, t.all_pass == NEXT_DEALER)
+    next_deal(t, s, passes_left(t, PASSED_OUT))
+
+
+@kernel
+def add_scores(t: RecordArray, s: RecordArray, bidding_team: int) -> None:
+    """Add what each team scored in the deal, `last_delta`, to the scores, and find who has won the match."""
+    for team in range(t.teams):
+        score = s.scores[team] + s.last_delta[team]
+        if t.ending == ENDING_CAP and team != bidding_team:
+            score = min(score, max(s.scores[team], t.target))
+        s.scores[team] = score
+    s.winner = find_winner(t, s, bidding_team)
+
+
+@inline_kernel
+def passes_left(t: RecordArray, ended: int) -> bool:
+    """Whether the next seat deals after a deal that ended so, and not the same again."""
+    return ended == SCORED or t.all_pass == NEXT_DEALER
 
 
 @kernel

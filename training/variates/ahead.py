@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from smear_env import Rules, SelfPlayVectorEnv, VectorStep, order_suits, read_policy, rename_suits
+from smear_env import Rules, SelfPlayVectorEnv, VectorStep, read_policy
 from training.arrays import Float64Array, Int64Array
-from training.network import Network, critic_input, load_network
+from training.network import Network, load_network
 
 AHEAD = 2048
 """Positions one action ahead that are evaluated at once."""
@@ -59,11 +59,10 @@ class Lookahead:
         values = shown.reward[:count].astype(np.float64)
         going = np.flatnonzero(~shown.terminated[:count])
         if len(going):
-            rules = env.rules
-            order = order_suits(shown.observation[going], shown.mask[going], rules).order
-            states = rename_suits(env.state(relative=True)[going], order, rules)
+            seen = self._network.see(shown.observation[going], shown.mask[going])
+            full = self._network.critic_sees(env.state(relative=True)[going], seen)
             with torch.no_grad():
-                own_first = self._network.values(torch.from_numpy(critic_input(states, rules.name)))
+                own_first = self._network.values(torch.from_numpy(full))
             turned = (np.arange(env.teams) - shown.seat[going, None]) % env.teams
             values[going] = np.take_along_axis(own_first.double().numpy(), turned, axis=1)
         return values
