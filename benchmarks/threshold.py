@@ -72,8 +72,8 @@ class ThresholdAgent(BaseAgent):
         names = self.rules.card_names
         strength = [int(t.strength[suit, card]) for card in trumps]
         every = [int(t.strength[suit, c]) for c in range(t.cards) if t.suit_of[suit, c] == suit]
-        # The joker is a trump below the lowest, and never Low.
-        plain = [int(t.strength[suit, card]) for card in trumps if names[card] != "JK"]
+        # A joker is a trump below the lowest, and never Low.
+        plain = [int(t.strength[suit, card]) for card in trumps if t.suit_of[-1, card] >= 0]
         low = min(plain, default=max(every))
         first = int(t.strength[suit, t.low_card[suit]])
         value = self._none_in_play(sum(one > max(strength) for one in every), len(hand))

@@ -40,8 +40,8 @@ of them by name, `decode(observation, rules)` the ordered history.
 
 OPTIONS_HEAD = """## The `options` piece
 
-The same entries in every preset: numbers as they are, switches 0 or 1, choices one flag for each value.
-[The rules](rules.md#options) say what each means."""
+The same entries in every preset, and last, where there are two jokers, those of `joker_order`: numbers as they are,
+switches 0 or 1, choices one flag for each value. [The rules](rules.md#options) say what each means."""
 
 CONFIGURATION_HEAD = f"""# Training configuration
 
@@ -94,11 +94,11 @@ def option_lines(rules: Rules) -> str:
 
 
 def action_table(rules: Rules) -> str:
-    """Action ids in runs: cards by suit, joker, pass, bids, naming trump."""
+    """Action ids in runs: cards by suit, jokers, pass, bids, naming trump."""
     names = rules.action_names
     rows = []
     for suit in rules.suits:
-        ids = [i for i, name in enumerate(names) if len(name) == 2 and name[1] == suit and name != "JK"]
+        ids = [i for i, name in enumerate(names) if len(name) == 2 and name[1] == suit]
         rows.append(
             (
                 f"{ids[0]} to {ids[-1]}",
@@ -106,8 +106,9 @@ def action_table(rules: Rules) -> str:
                 "play, discard or exchange",
             )
         )
-    if rules.joker:
-        rows.append((str(names.index("JK")), "`JK`", "the joker, likewise"))
+    for joker in rules.joker_names:
+        which = {"LJ": "the little joker", "BJ": "the big joker"}.get(joker, "the joker")
+        rows.append((str(names.index(joker)), f"`{joker}`", f"{which}, likewise"))
     rows.append((str(names.index("pass")), "`pass`", "bid nothing; stop exchanging"))
     low, high = names.index(str(rules.min_bid)), names.index(str(rules.max_bid))
     rows.append((f"{low} to {high}", f"`{names[low]}` to `{names[high]}`", "bid so many points"))
@@ -134,7 +135,7 @@ def observation_page() -> str:
         ]
     parts += [
         OPTIONS_HEAD,
-        option_lines(PRESETS["four_point"]).rstrip(),
+        option_lines(PRESETS["six_point"]).rstrip(),
     ]
     return "\n\n".join(parts) + "\n"
 

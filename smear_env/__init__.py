@@ -24,7 +24,17 @@ from smear_env.layout import (
     state_layout,
     state_scale,
 )
-from smear_env.rules import FOUR_POINT, MINI, PRESETS, SCHMIER, Rules, make_rules
+from smear_env.rules import (
+    FOUR_POINT,
+    MINI,
+    PRESETS,
+    RACEHORSE,
+    SCHMIER,
+    SETBACK,
+    SIX_POINT,
+    Rules,
+    make_rules,
+)
 from smear_env.single import register
 from smear_env.standing import Standing, standings
 from smear_env.suits import InOrder, order_suits, original_actions, original_columns, rename_suits
@@ -42,7 +52,10 @@ __all__ = [
     "POLICY_FILE",
     "POLICY_FORMAT",
     "PRESETS",
+    "RACEHORSE",
     "SCHMIER",
+    "SETBACK",
+    "SIX_POINT",
     "Agent",
     "CheckpointError",
     "IllegalActionError",

@@ -1,7 +1,8 @@
 """Card names, card ids and 64-bit card sets; every shift and cast of a bitset lives here.
 
-A card is written rank then suit (`AS`, `TD`), the joker `JK`. A card id counts by suit in the order
-of `Rules.suits` (C D H S), within a suit by rank rising, and the joker comes last. A card set is a
+A card is written rank then suit (`AS`, `TD`), the joker `JK`, of two jokers the little one `LJ` and the big
+one `BJ`. A card id counts by suit in the order of `Rules.suits` (C D H S), within a suit by rank rising,
+and jokers come last. A card set is a
 `uint64` in which bit `c` stands for card `c`, so a deck holds at most 64 cards.
 """
 
@@ -12,7 +13,8 @@ import numpy as np
 from smear_env._jit import inline_kernel
 from smear_env._typing import as_int
 
-JOKER_NAME = "JK"
+JOKER_NAMES = ((), ("JK",), ("LJ", "BJ"))
+"""Names of the jokers of a deck that has none, one or two, in the order of their ids."""
 MAX_CARDS = 64
 
 _ONE = np.uint64(1)
@@ -23,10 +25,10 @@ _NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
 _BYTES = np.uint64(0x0101010101010101)
 
 
-def deck_names(suits: str, ranks: str, joker: bool) -> tuple[str, ...]:
-    """Names of a deck's cards, indexed by card id: suits in order, ranks rising, then the joker."""
+def deck_names(suits: str, ranks: str, jokers: int) -> tuple[str, ...]:
+    """Names of a deck's cards, indexed by card id: suits in order, ranks rising, then the jokers."""
     names = tuple(rank + suit for suit in suits for rank in ranks)
-    return (*names, JOKER_NAME) if joker else names
+    return (*names, *JOKER_NAMES[jokers])
 
 
 @inline_kernel

@@ -140,9 +140,13 @@ def strengths(rules: Rules, trump: int) -> tuple[tuple[int, int], ...]:
 
 def trick_winner(rules: Rules, trump: int, trick: Sequence[tuple[int, int]]) -> int:
     """The seat that takes a trick of (seat, card id), the lead first, with `trump` the index of the trump suit."""
-    order = strengths(rules, trump)
-    led = order[trick[0][1]][0]
-    return max((order[card][1], seat) for seat, card in trick if order[card][0] in (led, trump))[1]
+    order, claims = strengths(rules, trump), compile_tables(rules)[0].claim[trump]
+    winner, best = trick[0]
+    led = order[best][0]
+    for seat, card in trick[1:]:
+        if order[card][0] in (led, trump) and claims[card] > order[best][1]:
+            winner, best = seat, card
+    return winner
 
 
 def clockwise(cards_by_seat: Sequence[Iterable[int]], leader: int) -> list[tuple[int, int]]:

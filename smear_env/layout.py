@@ -18,7 +18,15 @@ from typing import Any, get_args
 
 import numpy as np
 
-from smear_env._typing import AllPass, Ending, Float32Array, GameTie, Int8Array, RecordArray
+from smear_env._typing import (
+    AllPass,
+    Ending,
+    Float32Array,
+    GameTie,
+    Int8Array,
+    JokerOrder,
+    RecordArray,
+)
 from smear_env.engine.state import PHASE_NAMES
 from smear_env.rules import PRESETS, Rules
 
@@ -101,7 +109,13 @@ def option_values(rules: Rules) -> dict[str, tuple[int, int]]:
         for name, hint in (("game_tie", GameTie), ("ending", Ending), ("all_pass", AllPass))
         for choice in get_args(hint)
     }
-    return {**numbers, **flags, **binary, **enumerated}
+    # An option of two jokers has entries only where there are two: the layouts of other games stay as they were.
+    jokers = {
+        f"joker_order={choice}": (int(rules.joker_order == choice), 1)
+        for choice in get_args(JokerOrder)
+        if rules.second_joker
+    }
+    return {**numbers, **flags, **binary, **enumerated, **jokers}
 
 
 _Pieces = list[tuple[str, tuple[int, ...], str, int]]

@@ -1,7 +1,9 @@
-"""The rules of a game as data: one frozen `Rules`, and the presets `four_point`, `schmier` and `mini`.
+"""The rules of a game as data: one frozen `Rules`, and the presets, each an instance of it.
 
 The games are those of northeastern Wisconsin: Four Point Smear (4 players, 32 cards, trump shown by
-the first lead) and six-player Schmier (three teams, 53 cards with bowers and joker, trump named).
+the first lead), Six Point Smear (two jokers more) and six-player Schmier (three teams, 53 cards with
+bowers and joker, trump named); and of their relatives Auction Pitch or Setback (52 cards) and Racehorse
+Pitch (32 cards).
 Where the written sources leave a rule open, each reading is a value of a field below and the first
 value named is the default. The engine never looks at a game's name: whatever differs between the
 games is a field here, so a new member of the family is another instance.
@@ -13,14 +15,14 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
 
-from smear_env._typing import AllPass, BothOut, Ending, FailedBid, GameTie, HighLow, LowTo
-from smear_env.cards import MAX_CARDS, deck_names
+from smear_env._typing import AllPass, BothOut, Ending, FailedBid, GameTie, HighLow, JokerOrder, LowTo
+from smear_env.cards import JOKER_NAMES, MAX_CARDS, deck_names
 
 MAX_SEATS = 6
 MAX_SUITS = 4
 MAX_TRICKS = 32
 MAX_POINTS = 8
-"""Most kinds of point in a deal; `high low right left joker game` are six."""
+"""Most kinds of point in a deal; `high low right left big_joker little_joker game` are seven."""
 
 MAX_BID = 30
 MAX_TARGET = 100
@@ -56,7 +58,15 @@ class Rules:
     hand_size: int = 6
     """Cards dealt to each seat, and tricks in a deal."""
     joker: bool = False
-    """One joker, the lowest trump, worth a point to whoever wins it and one card point."""
+    """A joker, the lowest trump, worth a point to whoever wins it and one card point."""
+    second_joker: bool = False
+    """A second joker: both are as one alone would be, and told apart as the big and the little one.
+
+    Where the first lead shows trump neither can be that lead.
+    """
+    joker_order: JokerOrder = "first"
+    """Of two jokers in one trick the `first` or the `second` that was played outranks the other, or always
+    the `big` one."""
     bowers: bool = False
     """The jack of trump (right) and the other jack of its colour (left) rank below the queen as trumps."""
     stock_to_bidder: int = 0
@@ -98,7 +108,12 @@ class Rules:
     @property
     def card_names(self) -> tuple[str, ...]:
         """Name of each card id."""
-        return deck_names(self.suits, self.ranks, self.joker)
+        return deck_names(self.suits, self.ranks, self.joker + self.second_joker)
+
+    @property
+    def joker_names(self) -> tuple[str, ...]:
+        """Names of the jokers, none, one or two."""
+        return JOKER_NAMES[self.joker + self.second_joker]
 
     @property
     def action_names(self) -> tuple[str, ...]:
@@ -109,9 +124,9 @@ class Rules:
 
     @property
     def capture_names(self) -> tuple[str, ...]:
-        """The points that go to whoever wins a given trump: `jack`, or `right` and `left`, and `joker`."""
+        """The points that go to whoever wins a given trump: `jack`, or `right` and `left`, and the jokers."""
         jacks = ("right", "left") if self.bowers else ("jack",)
-        return (*jacks, "joker") if self.joker else jacks
+        return (*jacks, *_JOKER_POINTS[self.joker + self.second_joker])
 
     @property
     def point_names(self) -> tuple[str, ...]:
@@ -177,10 +192,29 @@ class Rules:
             raise ValueError(f"ranks={self.ranks!r} needs the ace and the jack, which score High and Jack")
         if self.bowers and len(self.suits) != MAX_SUITS:
             raise ValueError(f"bowers=True needs both suits of a colour in suits={self.suits!r}")
-        if self.joker and not self.trump_named:
-            raise ValueError("joker=True has no suit to lead or discard by without trump_named=True")
         if self.bowers and not self.trump_named:
             raise ValueError("bowers=True leaves the left bower without a suit unless trump_named=True")
+        self._check_jokers()
+
+    def _check_jokers(self) -> None:
+        if self.second_joker and not self.joker:
+            raise ValueError("second_joker=True needs joker=True, the first one")
+        if self.joker_order != "first" and not self.second_joker:
+            raise ValueError(
+                f"joker_order={self.joker_order!r} means nothing with second_joker=False: one joker has no rival"
+            )
+        if self.trump_named or not self.joker:
+            return
+        if not self.second_joker:
+            raise ValueError(
+                "joker=True needs trump_named=True or second_joker=True: no source says how a single joker "
+                "is led and discarded before the first lead shows trump"
+            )
+        if self.hand_size <= len(self.joker_names):
+            raise ValueError(
+                f"hand_size={self.hand_size} may be jokers alone, with second_joker=True, and trump_named=False "
+                "needs another card to show trump"
+            )
 
     def _check_auction(self) -> None:
         if self.min_bid > self.max_bid:
@@ -188,7 +222,8 @@ class Rules:
         if self.max_bid > len(self.point_names):
             raise ValueError(
                 f"max_bid={self.max_bid} is above the {len(self.point_names)} points of a deal "
-                f"({' '.join(self.point_names)}) with ranks={self.ranks!r}, joker={self.joker}"
+                f"({' '.join(self.point_names)}) with ranks={self.ranks!r}, joker={self.joker}, "
+                f"second_joker={self.second_joker}"
             )
         if self.game_tie == "non_bidder" and self.teams != 2:
             raise ValueError(
@@ -236,8 +271,9 @@ class Rules:
 
 
 _RANK_ORDER = "23456789TJQKA"
+_JOKER_POINTS = ((), ("joker",), ("big_joker", "little_joker"))
 PRESETS: dict[str, Rules] = {}
-ALWAYS_GIVEN = {"four_point": ("stock_to_bidder",)}
+ALWAYS_GIVEN = dict.fromkeys(("four_point", "six_point"), ("stock_to_bidder",))
 """Options that a transcript states even where they are the preset's: agreed before each match."""
 _HINTS = get_type_hints(Rules)
 
@@ -287,7 +323,41 @@ MINI = Rules(
 )
 """Small enough for exact analysis; its matches are one deal, so play it with `episode="deal"`."""
 
-PRESETS.update({rules.name: rules for rules in (FOUR_POINT, SCHMIER, MINI)})
+SIX_POINT = dataclasses.replace(
+    FOUR_POINT, name="six_point", joker=True, second_joker=True, max_bid=6, target=21
+)
+"""Six Point Northeastern Wisconsin Smear: `four_point` with two jokers under trump, 34 cards.
+
+Sources: "Six Point Northeastern Wisconsin Smear", ultrafoodmess.com; J. McLeod, "Smear", pagat.com. The first names
+both orders of the jokers, "first" before "second"; neither gives a lowest bid, which is `four_point`'s.
+"""
+
+SETBACK = Rules(
+    name="setback",
+    players=4,
+    teams=2,
+    ranks=_RANK_ORDER,
+    min_bid=2,
+    max_bid=4,
+    target=11,
+    trump_named=False,
+    may_trump=True,
+    high_low="in_play",
+    both_out="bidder",
+    all_pass="dealer_bids",
+)
+"""Auction Pitch or Setback, the partnership game: 52 cards, no stock, High and Low the trumps in play.
+
+Sources: "Pitch (card game)", Wikipedia (four players in partnership, to 11, the bidder's side counts first); "Auction
+Pitch", whiteknucklecards.com; "Pitch", gamerulesguru.com (bids 2 to 4, the dealer must bid 2 if nobody has).
+docs/rules.md lists where they differ.
+"""
+
+RACEHORSE = dataclasses.replace(SETBACK, name="racehorse", ranks="789TJQKA")
+"""Racehorse Pitch: Auction Pitch with the 32 cards from 7 to A, to 11 (D. Parlett, "The Penguin Book of Card Games",
+Pitch, variants)."""
+
+PRESETS.update({rules.name: rules for rules in (FOUR_POINT, SCHMIER, MINI, SIX_POINT, SETBACK, RACEHORSE)})
 
 
 def make_rules(name: str | Rules, **options: Any) -> Rules:

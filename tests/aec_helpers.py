@@ -11,18 +11,23 @@ import pytest
 
 from smear_env.aec import SmearEnv
 from smear_env.layout import pieces, state_layout
-from smear_env.rules import FOUR_POINT, SCHMIER, Rules, make_rules
+from smear_env.rules import PRESETS, Rules, make_rules
 from tests.reference import Match
 from tests.reference import options as reference_options
 
 GAMES = {
     **{f"four_point-stock{n}": make_rules("four_point", stock_to_bidder=n) for n in range(4)},
-    "schmier": SCHMIER,
+    "schmier": make_rules("schmier"),
     "schmier-2teams": make_rules("schmier", teams=2, exchange_exactly=True),
     "mini": make_rules("mini"),
+    "six_point": make_rules("six_point"),
+    "setback": make_rules("setback"),
+    "racehorse": make_rules("racehorse", stock_to_bidder=2),
 }
+FULL = [rules for rules in PRESETS.values() if rules.name != "mini"]
+"""The presets that people play: whole matches, a hand of six."""
 every_game = pytest.mark.parametrize("rules", GAMES.values(), ids=GAMES)
-both_games = pytest.mark.parametrize("rules", [FOUR_POINT, SCHMIER], ids=["four_point", "schmier"])
+each_game = pytest.mark.parametrize("rules", FULL, ids=[rules.name for rules in FULL])
 
 
 def phases_of(rules: Rules) -> list[str]:
@@ -34,8 +39,7 @@ def phases_of(rules: Rules) -> list[str]:
 
 
 def _by_phase(*without: str) -> pytest.MarkDecorator:
-    games = (FOUR_POINT, SCHMIER)
-    cases = [(rules, phase) for rules in games for phase in phases_of(rules) if phase not in without]
+    cases = [(rules, phase) for rules in FULL for phase in phases_of(rules) if phase not in without]
     return pytest.mark.parametrize(
         ("rules", "phase"), cases, ids=[f"{rules.name}-{phase}" for rules, phase in cases]
     )

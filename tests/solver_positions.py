@@ -17,8 +17,10 @@ def small_options(rng: Random, game: str) -> Options:
     options = random_options(rng, game)
     if game == "mini" or rng.random() < 2 / 3:
         return options
-    size = rng.choice((2, 3)) if game == "four_point" else 2
-    keeps = options.protect_scoring and size == 3
+    # With two jokers a hand of two could be both, which shows no trump.
+    least = 3 if options.second_joker else 2
+    size = rng.choice((least, 3)) if options.players == 4 else least
+    keeps = options.protect_scoring and size == 3 and not options.second_joker
     exchange = min(options.exchange, size)
     return replace(options, hand_size=size, exchange=exchange, protect_scoring=keeps)
 

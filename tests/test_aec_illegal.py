@@ -12,7 +12,7 @@ from smear_env.aec import env as make_env
 from smear_env.errors import IllegalActionError
 from smear_env.rules import Rules, make_rules
 from tests.aec_helpers import (
-    both_games,
+    each_game,
     every_phase_to_act_in,
     legal_ids,
     phase_of,
@@ -54,7 +54,7 @@ def test_terminate__partners_and_opponents_for_two_and_three_teams(teams: int) -
     assert {paid for agent, paid in total.items() if agent not in partners} == {1 / (teams - 1)}
 
 
-@both_games
+@each_game
 def test_terminate__shows_the_end_and_says_why(rules: Rules) -> None:
     env = started(rules, 1)
     offender = env.agent_selection

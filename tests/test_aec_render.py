@@ -12,7 +12,7 @@ from smear_env.render import to_text
 from smear_env.rules import Rules
 from tests.aec_helpers import (
     beside_reference,
-    both_games,
+    each_game,
     every_game,
     every_phase,
     near_target,
@@ -58,7 +58,7 @@ def test_table_view__hands_stand_by_suit_the_highest_first() -> None:
     assert list(hand) == sorted(hand, key=lambda card: (card != "JK", card[-1], -order[card]))
 
 
-@both_games
+@each_game
 def test_render__modes(rules: Rules, capsys: pytest.CaptureFixture[str]) -> None:
     for mode in ("ansi", "human", "rgb_array"):
         env = make_env(rules, render_mode=mode)

@@ -13,7 +13,7 @@ from smear_env.aec import raw_env
 from smear_env.rewards import call_reward
 from smear_env.rules import Rules, make_rules
 from tests.aec_helpers import (
-    both_games,
+    each_game,
     every_game,
     in_play,
     near_target,
@@ -51,7 +51,7 @@ def test_points_reward__telescopes_to_the_change_of_scores(rules: Rules) -> None
             assert total[agent] == pytest.approx(own - (sum(change) - own) / (rules.teams - 1))
 
 
-@both_games
+@each_game
 def test_points_reward__paid_to_every_seat_at_the_deciding_card(rules: Rules) -> None:
     rng = Random(1)
     env = started(rules, 1, reward="points", max_deals=8)
@@ -67,7 +67,7 @@ def test_points_reward__paid_to_every_seat_at_the_deciding_card(rules: Rules) ->
     assert scored > 0
 
 
-@both_games
+@each_game
 def test_rewards__agree_with_last_at_the_end(rules: Rules) -> None:
     for seed in range(20):
         env, rng = started(rules, seed, near_target(rules), max_deals=3), Random(seed)
@@ -82,7 +82,7 @@ def test_rewards__agree_with_last_at_the_end(rules: Rules) -> None:
         assert paid == at_end
 
 
-@both_games
+@each_game
 def test_callable_reward__gets_scores_before_and_after_and_the_dealer(rules: Rules) -> None:
     calls = []
 
@@ -107,7 +107,7 @@ def test_callable_reward__one_value_for_each_team_or_an_error() -> None:
         play_out(env, Random(3))
 
 
-@both_games
+@each_game
 def test_truncation__every_seat_at_max_deals_without_reward(rules: Rules) -> None:
     env, rng = started(rules, 2, max_deals=2), Random(2)
     while in_play(env):
@@ -119,7 +119,7 @@ def test_truncation__every_seat_at_max_deals_without_reward(rules: Rules) -> Non
     assert play_out(env, rng) == dict.fromkeys(env.possible_agents, 0.0)
 
 
-@both_games
+@each_game
 def test_deal_episode__ends_after_one_scored_deal(rules: Rules) -> None:
     for seed in range(5):
         env = started(rules, seed, {"scores": [3] * rules.teams}, episode="deal", reward="points")
@@ -132,9 +132,9 @@ def test_deal_episode__ends_after_one_scored_deal(rules: Rules) -> None:
             assert sum(total.values()) == pytest.approx(0)
 
 
-@both_games
+@each_game
 def test_deal_episode__passed_out_terminates_with_no_reward(rules: Rules) -> None:
-    env = started(rules, 0, episode="deal", reward="points")
+    env = started(make_rules(rules, all_pass="same_dealer"), 0, episode="deal", reward="points")
     for _ in range(rules.players):
         assert in_play(env)
         env.step(env.action_names.index("pass"))

@@ -11,7 +11,7 @@ import pytest
 from smear_env.aec import SmearEnv
 from smear_env.rules import Rules
 from smear_env.vector import SelfPlayVectorEnv
-from tests.aec_helpers import GAMES, both_games, every_game, in_play, near_target
+from tests.aec_helpers import GAMES, each_game, every_game, in_play, near_target
 
 GAMES_AT_ONCE = 3
 
@@ -84,7 +84,7 @@ def test_vector__same_ends_of_matches(rules: Rules) -> None:
     assert play_both(rules, 300, scores=near_target(rules)["scores"], reward="match", max_deals=20) > 0
 
 
-@both_games
+@each_game
 def test_vector__same_callable_reward(rules: Rules) -> None:
     def reward(before, after, dealer):
         return [float(after[team] - before[team] + 10 * dealer) for team in range(rules.teams)]

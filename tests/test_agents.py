@@ -1,4 +1,4 @@
-"""Every registered agent keeps to the protocol, in both games and under every option."""
+"""Every registered agent keeps to the protocol, in every game and under every option."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 from smear_env.agents import ANY_SEAT, Agent, agent_names, make_agent, register_agent
 from smear_env.agents.greedy import GreedyAgent
 from smear_env.agents.simple import RandomAgent
-from smear_env.rules import Rules, make_rules
+from smear_env.rules import PRESETS, Rules, make_rules
 from smear_env.vector import SelfPlayVectorEnv, VectorStep
 
-GAMES = ("four_point", "schmier", "mini")
+GAMES = tuple(PRESETS)
 DETERMINISTIC = ("expert", "expert-aggressive", "expert-cautious", "greedy", "passer")
 
 

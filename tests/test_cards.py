@@ -7,12 +7,12 @@ import pytest
 
 from smear_env import cards
 from smear_env.engine.tables import compile_tables, trump_order
-from smear_env.rules import Rules, make_rules
+from smear_env.rules import PRESETS, Rules, make_rules
 from tests.engine_match import options_of
 from tests.reference.cards import card_points, deck, scoring_trumps, suit_of
 from tests.reference.cards import trump_order as reference_order
 
-GAMES = ("four_point", "schmier", "mini")
+GAMES = tuple(PRESETS)
 
 
 @pytest.mark.parametrize("card", range(cards.MAX_CARDS))

@@ -11,12 +11,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from smear_env.rules import make_rules
+from smear_env.rules import PRESETS, make_rules
 from smear_env.transcript import record_match
 from smear_env.transcript._engine import EngineMatch
 from smear_env.vector import SelfPlayVectorEnv
 
 BOTH = ("four_point", "schmier")
+FULL = [name for name in PRESETS if name != "mini"]
 Choose = Callable[[list[int]], int]
 
 
@@ -35,7 +36,7 @@ def dealt_cards(
     return seen
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_deal__does_not_depend_on_actions(game: str) -> None:
     rng = Random(0)
     first = dealt_cards(game, 5, 3, lambda legal: legal[0])
@@ -43,7 +44,7 @@ def test_deal__does_not_depend_on_actions(game: str) -> None:
     assert first == dealt_cards(game, 5, 3, rng.choice)
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_deal__differs_by_seed_game_and_deal(game: str) -> None:
     seen = [
         str(cards)
@@ -62,7 +63,7 @@ def test_deal__options_change_no_cards() -> None:
     )
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_deal__in_a_vector_is_the_same_as_alone(game: str) -> None:
     env = SelfPlayVectorEnv(5, game, seed=11)
     env.reset()
@@ -109,7 +110,7 @@ def test_deal__known_cards() -> None:
     assert six == SCHMIER_CARDS
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_deal__every_card_is_everywhere_equally_often(game: str) -> None:
     rules = make_rules(game)
     size, deals = len(rules.card_names), 4_000
@@ -136,7 +137,7 @@ def assert_uniform(counts: np.ndarray, expected: np.ndarray | float, freedom: in
     assert abs(statistic - freedom) < 5 * np.sqrt(2 * freedom)
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_deal__holds_every_card_once(game: str) -> None:
     rules = make_rules(game)
     for number in range(50):

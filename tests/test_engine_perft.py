@@ -38,9 +38,19 @@ def reference_count(match: Match, phase: str | None = None) -> int:
     return total
 
 
-@pytest.mark.parametrize(("game", "count"), [("four_point", 35), ("schmier", 210), ("mini", 9)])
+@pytest.mark.parametrize(
+    ("game", "count"),
+    [
+        ("four_point", 35),
+        ("schmier", 210),
+        ("mini", 9),
+        ("six_point", 126),
+        ("setback", 34),
+        ("racehorse", 34),
+    ],
+)
 def test_perft__auctions(game: str, count: int) -> None:
-    # With s seats and b bids C(s + b, b); in `mini` the dealer may not pass last.
+    # With s seats and b bids C(s + b, b); one less where the dealer may not pass last.
     rules = make_rules(game)
     match = EngineMatch(rules, dealer=0)
     reference = Match(options_of(rules), dealer=0)

@@ -12,7 +12,7 @@ from smear_env.history import Seen, SeenTrick, decode
 from smear_env.rules import FOUR_POINT, PRESETS, Rules, make_rules
 from tests.aec_helpers import beside_reference, every_game, in_play, near_target, random_action, started
 from tests.reference import Match, random_options
-from tests.reference.cards import card_points, deck, left_bower, scoring_trumps
+from tests.reference.cards import card_points, deck, scoring_trumps
 
 
 def expected(match: Match, viewer: int, target: int) -> dict[str, Any]:
@@ -63,10 +63,9 @@ def expected(match: Match, viewer: int, target: int) -> dict[str, Any]:
 def captured(match: Match, team: int) -> tuple[str, ...]:
     if match.trump is None:
         return ()
-    words = ["high", "low", *(["right", "left"] if match.options.bowers else ["jack"]), "joker"]
+    jokers = ["big_joker", "little_joker"] if match.options.second_joker else ["joker"]
+    words = ["high", "low", *(["right", "left"] if match.options.bowers else ["jack"]), *jokers]
     cards = scoring_trumps(match.options, match.trump)
-    if left_bower(match.options, match.trump) is None:
-        words = words[:3]
     return tuple(word for word, card in zip(words, cards, strict=False) if card in match.won[team])
 
 
@@ -94,7 +93,7 @@ def test_decode__at_the_end_of_a_match(rules: Rules) -> None:
     assert won > 0
 
 
-@pytest.mark.parametrize("name", ["four_point", "schmier"])
+@pytest.mark.parametrize("name", ["four_point", "schmier", "six_point", "setback", "racehorse"])
 def test_decode__under_random_options(name: str) -> None:
     rng = Random(name)
     for _ in range(6):

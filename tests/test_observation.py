@@ -24,6 +24,7 @@ from smear_env.layout import (
 from smear_env.rules import FOUR_POINT, PRESETS, SCHMIER, Rules
 from tests.aec_helpers import (
     cards_dealt,
+    each_game,
     every_game,
     every_phase,
     full,
@@ -197,7 +198,7 @@ def test_hidden__redealt_cards_change_no_view(rules: Rules, phase: str, seed: in
     assert np.array_equal(mine["action_mask"], theirs["action_mask"])
 
 
-@pytest.mark.parametrize("rules", [FOUR_POINT, SCHMIER])
+@each_game
 def test_hidden__the_redeal_does_change_the_table(rules: Rules) -> None:
     """The test above would pass if nothing was moved."""
     rng = Random(3)

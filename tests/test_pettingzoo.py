@@ -16,7 +16,7 @@ from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 import smear_env.aec
 from smear_env.rules import Rules
-from tests.aec_helpers import both_games
+from tests.aec_helpers import each_game
 
 # PettingZoo spares only environments on a list of its own names from the first two; the third is said of a seat
 # whose episode is over.
@@ -37,20 +37,20 @@ def no_other_warning() -> Iterator[None]:
     assert EnvLogger.mqueue == []
 
 
-@both_games
+@each_game
 @pytest.mark.parametrize("episode", ["match", "deal"])
 @pytest.mark.parametrize("make", ["env", "raw_env"])
 def test_api__passes(rules: Rules, episode: str, make: str) -> None:
     api_test(getattr(smear_env.aec, make)(rules, episode=episode, max_deals=10), num_cycles=300)
 
 
-@both_games
+@each_game
 @pytest.mark.parametrize("reward", ["match", "points"])
 def test_seed__two_environments_agree(rules: Rules, reward: str) -> None:
     seed_test(lambda: smear_env.aec.env(rules, reward=reward), num_cycles=100)
 
 
-@both_games
+@each_game
 def test_render__every_mode(rules: Rules, capsys: pytest.CaptureFixture[str]) -> None:
     def drawn(picture: np.ndarray) -> bool:
         return picture.ndim == 3 and picture.dtype == np.uint8 and picture.min() < picture.max()
@@ -64,7 +64,7 @@ def test_render__every_mode(rules: Rules, capsys: pytest.CaptureFixture[str]) ->
     assert capsys.readouterr().out.count("Seat 0") == 5
 
 
-@both_games
+@each_game
 def test_parallel__turn_based_conversion_passes(rules: Rules) -> None:
     for episode in ("match", "deal"):
         env = turn_based_aec_to_parallel(smear_env.aec.env(rules, episode=episode, max_deals=5))
@@ -155,7 +155,7 @@ def test_env__step_after_the_end_warns() -> None:
     EnvLogger.flush()
 
 
-@both_games
+@each_game
 def test_spaces__same_object_each_call_and_seeded_apart(rules: Rules) -> None:
     env = smear_env.aec.env(rules)
     env.reset(seed=1)
@@ -172,7 +172,7 @@ def test_spaces__same_object_each_call_and_seeded_apart(rules: Rules) -> None:
     assert [env.action_space(first).sample() for _ in range(20)] == drawn
 
 
-@both_games
+@each_game
 def test_spaces__contain_what_is_handed_out(rules: Rules) -> None:
     env = smear_env.aec.env(rules, max_deals=3)
     env.reset(seed=2)

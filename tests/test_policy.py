@@ -30,7 +30,7 @@ from smear_env import (
 )
 from tests.uncompiled import assert_same_uncompiled
 
-GAMES = ("four_point", "schmier", "mini")
+GAMES = tuple(PRESETS)
 DEPTHS = ((12,), (40, 24), (256, 256, 256))
 every_game = pytest.mark.parametrize("preset", GAMES)
 every_depth = pytest.mark.parametrize("hidden", DEPTHS, ids=lambda hidden: "x".join(map(str, hidden)))

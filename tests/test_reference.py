@@ -25,10 +25,10 @@ from tests.reference import (
     replay,
 )
 from tests.reference.cards import card_points, deck, trick_winner, trump_order
+from tests.reference.options import GAMES
 from tests.reference.scoring import deal_points, game_point, match_winner, new_scores
 
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.jsonl"))
-GAMES = ("four_point", "schmier", "mini")
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -75,7 +75,16 @@ def test_random_transcript__replays(name: str) -> None:
         replay(json.loads(json.dumps(random_transcript(random_options(rng, name), rng, 4))))
 
 
-@pytest.mark.parametrize(("name", "size", "total"), [("four_point", 32, 80), ("schmier", 53, 81)])
+@pytest.mark.parametrize(
+    ("name", "size", "total"),
+    [
+        ("four_point", 32, 80),
+        ("schmier", 53, 81),
+        ("six_point", 34, 82),
+        ("setback", 52, 80),
+        ("racehorse", 32, 80),
+    ],
+)
 def test_deck__size_and_card_points(name: str, size: int, total: int) -> None:
     cards = deck(options(name))
     assert len(set(cards)) == len(cards) == size

@@ -19,12 +19,12 @@ from smear_env.agents.seen import kernel_tables
 from smear_env.engine.state import new_states
 from smear_env.engine.step import step
 from smear_env.layout import offsets
-from smear_env.rules import Rules, make_rules
+from smear_env.rules import PRESETS, Rules, make_rules
 from smear_env.vector import SelfPlayVectorEnv
 from tests.search_helpers import phase_of, random_decisions, view
 from tests.test_agents import sampled_rules
 
-GAMES = ("mini", "four_point", "schmier")
+GAMES = tuple(PRESETS)
 NAMES = ("pimc-2", "pimc-2:expert", "ismcts-20")
 
 

@@ -20,7 +20,7 @@ from smear_env.agents.seen import kernel_tables
 from smear_env.engine.deal import set_cards
 from smear_env.engine.state import new_states
 from smear_env.engine.step import step
-from smear_env.rules import Rules, make_rules
+from smear_env.rules import PRESETS, Rules, make_rules
 from tests.engine_match import options_of
 from tests.reference import Match
 from tests.reference.play import random_deal
@@ -45,10 +45,11 @@ TINY = {
     ),
     "joker": make_rules("mini", ranks="7JA", joker=True, exchange=2, exchange_exactly=True, **NAMED),
     "dealer": make_rules("mini", ranks="7JQA", hand_size=3, **NAMED),
+    "two jokers": make_rules("mini", ranks="7JA", joker=True, second_joker=True, hand_size=3),
 }
 
 
-@pytest.mark.parametrize("game", ["mini", "four_point", "schmier"])
+@pytest.mark.parametrize("game", PRESETS)
 def test_world__shows_its_viewer_what_it_has_seen(game: str) -> None:
     reached = set()
     for seed, rules in enumerate([make_rules(game), *sampled_rules(game, 10, 3)]):
@@ -59,7 +60,7 @@ def test_world__shows_its_viewer_what_it_has_seen(game: str) -> None:
     assert reached >= {"bid", "discard", "play"} | ({"name", "exchange"} if game == "schmier" else set())
 
 
-@pytest.mark.parametrize("game", ["mini", "four_point", "schmier"])
+@pytest.mark.parametrize("game", PRESETS)
 def test_world__is_a_legal_history_from_its_deal(game: str) -> None:
     for seed, rules in enumerate([make_rules(game), *sampled_rules(game, 4, 8)]):
         tables, _ = kernel_tables(rules)
@@ -258,7 +259,7 @@ def test_worlds__of_other_options_are_refused() -> None:
             sample_worlds(observation, rules, 1, 0)
 
 
-@pytest.mark.parametrize("game", ["mini", "four_point", "schmier"])
+@pytest.mark.parametrize("game", PRESETS)
 def test_worlds__of_a_damaged_observation_are_refused_or_show_it(game: str) -> None:
     rules, rng = make_rules(game), Random(3)
     refused = 0

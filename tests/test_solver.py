@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -10,17 +11,18 @@ import numpy as np
 import pytest
 
 from smear_env.engine.state import new_states
-from smear_env.rules import make_rules
+from smear_env.rules import PRESETS, make_rules
 from smear_env.solver import NOT_LEGAL, max_n, solve, solve_cards, solve_discards
 from smear_env.transcript._engine import EngineMatch
 from tests.engine_match import options_of
-from tests.reference import options
+from tests.reference import Match, options
+from tests.reference.cards import is_trump
 from tests.reference.endgame import max_n as slow_max_n
 from tests.reference.endgame import values as team_values
-from tests.reference.options import CHOICES
+from tests.reference.options import CHOICES, JOKER_ORDERS
 from tests.solver_positions import ending, named, position, small_options, true_values
 
-GAMES = ("four_point", "schmier", "mini")
+GAMES = tuple(PRESETS)
 
 
 def compare_endings(game: str, seed: int, count: int, most: int) -> dict[str, set[Any]]:
@@ -42,9 +44,52 @@ def compare_endings(game: str, seed: int, count: int, most: int) -> dict[str, se
     return met
 
 
-@pytest.mark.parametrize(("game", "count"), [("four_point", 300), ("schmier", 150), ("mini", 300)])
+@pytest.mark.parametrize(
+    ("game", "count"),
+    [
+        ("four_point", 300),
+        ("schmier", 150),
+        ("mini", 300),
+        ("six_point", 200),
+        ("setback", 100),
+        ("racehorse", 100),
+    ],
+)
 def test_values__agree_with_exhaustive_search(game: str, count: int) -> None:
     compare_endings(game, seed=1, count=count, most=2)
+
+
+def only_jokers_are_left(match: Match) -> bool:
+    """Whether each team holds one of the jokers, and nobody another trump."""
+    held = {card: seat for seat, hand in enumerate(match.hands) for card in hand}
+    trumps = {card for card in held if is_trump(match.options, card, match.trump)}
+    return trumps == {"LJ", "BJ"} and held["LJ"] % 2 != held["BJ"] % 2
+
+
+@pytest.mark.parametrize("order", JOKER_ORDERS)
+def test_values__of_positions_with_two_jokers_agree_with_exhaustive_search(order: str) -> None:
+    rng = Random(7)
+    # So few cards that both jokers are nearly always held, and often meet.
+    game = options("six_point", ranks="7JA", hand_size=3, stock_to_bidder=1, joker_order=order)
+    turned = replace(game, joker_order="first" if order == "second" else "second")
+    hinges = compared = 0
+    while compared < 25:
+        match, engine = position(game, rng, rng.randrange(5, 9))
+        if only_jokers_are_left(match):
+            true = true_values(match)
+            assert named(solve_cards(engine.copy_states(), engine.rules)[0], engine) == true
+            match.options = turned
+            hinges += true_values(match) != true
+            compared += 1
+    assert hinges > 10, "values hang on the order"
+
+
+def test_discards__with_two_jokers_agree_with_exhaustive_search() -> None:
+    rng = Random(8)
+    game = options("six_point", ranks="7JA", hand_size=3, stock_to_bidder=1)
+    for _ in range(4):
+        match, engine = position(game, rng, left=99, phase="discard")
+        assert named(solve_discards(engine.copy_states(), engine.rules)[0], engine) == true_values(match)
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from smear_env.agents.simple import PasserAgent
 from smear_env.engine.legal import legal_sets
 from smear_env.engine.tables import compile_tables
 from smear_env.errors import IllegalActionError
-from smear_env.rules import make_rules
+from smear_env.rules import PRESETS, make_rules
 from smear_env.transcript import (
     TranscriptError,
     check_match,
@@ -33,7 +33,7 @@ from tests.reference import random_options, random_transcript, replay
 
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.jsonl"))
 BOTH = ("four_point", "schmier")
-GAMES = (*BOTH, "mini")
+GAMES = tuple(PRESETS)
 
 
 def golden(name: str) -> list[dict[str, Any]]:

@@ -9,11 +9,11 @@ import pytest
 
 from smear_env import env as single_env
 from smear_env.layout import pieces, state_layout
-from smear_env.rules import make_rules
+from smear_env.rules import PRESETS, make_rules
 from smear_env.vector import SelfPlayVectorEnv
 from tests.test_vector import choose
 
-GAMES = pytest.mark.parametrize("game", ["four_point", "schmier", "mini"])
+GAMES = pytest.mark.parametrize("game", PRESETS)
 
 
 def some_deals(game: str, count: int, seed: int = 0) -> tuple[Any, Any]:

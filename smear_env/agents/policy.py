@@ -130,6 +130,8 @@ def _check_values(path: Path, description: dict[str, Any]) -> None:
             raise CheckpointError(
                 f"{path}: field 'options.{option}' is {values!r}, expected a list for a rule option"
             )
+    for option in _LATER_OPTIONS:
+        description["options"].setdefault(option, [getattr(PRESETS[description["preset"]], option)])
     missing = sorted(_RULE_FIELDS - set(description["options"]))
     if missing:
         raise CheckpointError(f"{path}: field 'options' lacks {', '.join(missing)}")
@@ -316,4 +318,6 @@ def load_policy(path_or_name: str | Path, *, sample: bool = False) -> PolicyAgen
     return PolicyAgent(find_checkpoint(path_or_name), sample=sample)
 
 
+_LATER_OPTIONS = ("second_joker", "joker_order")
+"""Options that checkpoints written before there were any do not name: those were trained on their preset's."""
 _RULE_FIELDS = frozenset(field.name for field in dataclasses.fields(Rules) if field.name != "name")

@@ -121,11 +121,16 @@ def discards_that_allow(t: RecordArray, s: RecordArray, trump: int) -> np.uint64
 
 @inline_kernel
 def may_become_trump(t: RecordArray, s: RecordArray, suit: int) -> bool:
-    """Whether a suit that the seat to act held can still be trump after its discards so far."""
+    """Whether a suit that the seat to act held can still be trump after its discards so far.
+
+    The first lead must show it, which a joker cannot: a card that is of the suit without a trump has to be held.
+    """
+    if (s.hand[s.turn] | s.discarded[s.turn]) & t.suit_mask[-1, suit] == _NONE:
+        return False
     trumps = t.suit_mask[suit, suit]
     thrown = s.discarded[s.turn] & trumps
     held = held_before_discarding(s, s.turn, trumps)
-    return held > 0 and thrown & t.protected[suit] == _NONE and count(thrown) <= max(0, held - t.hand_size)
+    return thrown & t.protected[suit] == _NONE and count(thrown) <= max(0, held - t.hand_size)
 
 
 @inline_kernel
@@ -152,7 +157,7 @@ def legal_leads(t: RecordArray, s: RecordArray) -> np.uint64:
         leads = _NONE
         for suit in range(t.suits):
             if may_become_trump(t, s, suit):
-                leads |= hand & t.suit_mask[suit, suit]
+                leads |= hand & t.suit_mask[-1, suit]
         return leads
     trumps = hand & t.suit_mask[s.trump, s.trump]
     if t.lead_trump_first and trumps != _NONE:

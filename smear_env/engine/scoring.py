@@ -132,9 +132,11 @@ def high_and_low(t: RecordArray, s: RecordArray) -> tuple[int, int]:
             card = lowest(cards)
             cards = drop_lowest(cards)
             strength = t.strength[s.trump, card]
-            if high < 0 or strength > t.strength[s.trump, high]:
+            top = t.strength[s.trump, high]
+            # Of two jokers that are equal until played, with no other trump in play, the big one is High.
+            if high < 0 or strength > top or (strength == top and card > high):
                 high = card
-            # The joker belongs to no suit of the deck, and is never Low.
+            # A joker belongs to no suit of the deck, and is never Low.
             if t.suit_of[-1, card] >= 0 and (low < 0 or strength < t.strength[s.trump, low]):
                 low = card
     return high, low

@@ -139,7 +139,7 @@ def play_card(t: RecordArray, s: RecordArray, card: int) -> None:
         # With `may_trump` a trump on a side suit shows nothing: who follows may trump as well.
         s.voids |= bit(seat * t.suits + s.led_suit)
     if suit == s.led_suit or suit == s.trump:
-        if s.best_card < 0 or t.strength[s.trump, card] > t.strength[s.trump, s.best_card]:
+        if s.best_card < 0 or t.claim[s.trump, card] > t.strength[s.trump, s.best_card]:
             s.best_card = card
             s.best_seat = seat
     if s.in_trick == t.players:

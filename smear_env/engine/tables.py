@@ -1,8 +1,9 @@
 """`Rules` compiled once into arrays, so that kernels follow suit, win tricks and score by look-up.
 
 Every rule that depends on trump is a table with one row per suit and a last row for "no trump known", which
-the sentinel trump `-1` selects. Bowers and joker live in the tables alone: the left bower is in the trump
-suit's mask and not in its own, so following and winning need no branch on the game.
+the sentinel trump `-1` selects. Bowers and jokers live in the tables alone: the left bower is in the trump
+suit's mask and not in its own, so following and winning need no branch on the game. Two jokers of which the
+first or the second played wins have one strength; what they claim differs.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from smear_env.cards import MAX_CARDS
 from smear_env.rules import MAX_POINTS, MAX_SEATS, MAX_SUITS, Rules
 
 TRUMPS = MAX_SUITS + 1
-MAX_CAPTURES = 3
+MAX_CAPTURES = 4
 
 # Values of enumerated options, in the order of their types in `_typing`.
 GAME_TIE_NOBODY, GAME_TIE_BIDDER, GAME_TIE_NON_BIDDER = range(len(get_args(GameTie)))
@@ -29,8 +30,9 @@ TABLES_DTYPE = np.dtype(
         ("suit_mask", np.uint64, (TRUMPS, MAX_SUITS)),  # cards of a suit under a trump
         ("protected", np.uint64, (TRUMPS,)),  # scoring trumps that may not be discarded, or 0
         ("deck", np.uint64),  # every card
-        ("suit_of", np.int8, (TRUMPS, MAX_CARDS)),  # suit of a card under a trump, -1 the joker without trump
+        ("suit_of", np.int8, (TRUMPS, MAX_CARDS)),  # suit of a card under a trump, -1 a joker without trump
         ("strength", np.int8, (TRUMPS, MAX_CARDS)),  # order within the card's suit; trumps are above 64
+        ("claim", np.int8, (TRUMPS, MAX_CARDS)),  # a card takes the trick from one of less strength than this
         ("card_points", np.int8, (MAX_CARDS,)),  # for Game
         ("high_card", np.int8, (TRUMPS,)),  # ace of trump
         ("low_card", np.int8, (TRUMPS,)),  # lowest trump of the deck's suit
@@ -65,7 +67,8 @@ TABLES_DTYPE = np.dtype(
     align=True,
 )
 
-_CARD_POINTS = {"A": 4, "K": 3, "Q": 2, "J": 1, "T": 10, "JK": 1}
+_CARD_POINTS = {"A": 4, "K": 3, "Q": 2, "J": 1, "T": 10}
+_JOKER_CARD_POINTS = 1
 SAME_COLOUR = {"C": "S", "S": "C", "D": "H", "H": "D"}
 _TRUMP_BASE = 64
 
@@ -111,7 +114,7 @@ def trump_order(rules: Rules, trump: str) -> tuple[str, ...]:
         plain.remove(right)
         queen = plain.index("Q" + trump) if "Q" + trump in plain else len(plain) - 1
         plain[queen:queen] = [left, right]
-    return ("JK", *plain) if rules.joker else tuple(plain)
+    return (*rules.joker_names, *plain)
 
 
 def _write_cards(row: RecordArray, rules: Rules) -> None:
@@ -119,7 +122,8 @@ def _write_cards(row: RecordArray, rules: Rules) -> None:
     card_id = {name: index for index, name in enumerate(names)}
     row.deck = (1 << len(names)) - 1
     for name, index in card_id.items():
-        row.card_points[index] = _CARD_POINTS.get(name, _CARD_POINTS.get(name[0], 0) if name != "JK" else 0)
+        joker = name in rules.joker_names
+        row.card_points[index] = _JOKER_CARD_POINTS if joker else _CARD_POINTS.get(name[0], 0)
     row.capture[:] = -1
     row.high_card[:] = row.low_card[:] = row.suit_of[:] = -1
     for trump in range(-1, len(rules.suits)):
@@ -129,6 +133,7 @@ def _write_cards(row: RecordArray, rules: Rules) -> None:
                 row.strength[trump, card_id[rank + letter]] = position
         if trump >= 0:
             _write_trump(row, rules, trump, card_id)
+        _write_claims(row, rules, trump, card_id)
         for suit in range(len(rules.suits)):
             members = (card for card in range(len(names)) if row.suit_of[trump, card] == suit)
             row.suit_mask[trump, suit] = sum(1 << card for card in members)
@@ -146,6 +151,8 @@ def _write_trump(row: RecordArray, rules: Rules, trump: int, card_id: dict[str, 
         "right": "J" + letter,
         "left": "J" + SAME_COLOUR[letter],
         "joker": "JK",
+        "big_joker": "BJ",
+        "little_joker": "LJ",
     }
     for index, point in enumerate(rules.capture_names):
         row.capture[trump, index] = card_id[capture_card[point]]
@@ -153,6 +160,16 @@ def _write_trump(row: RecordArray, rules: Rules, trump: int, card_id: dict[str, 
         scoring = {int(row.high_card[trump]), int(row.low_card[trump])}
         scoring |= {int(card) for card in row.capture[trump] if card >= 0}
         row.protected[trump] = sum(1 << card for card in scoring)
+
+
+def _write_claims(row: RecordArray, rules: Rules, trump: int, card_id: dict[str, int]) -> None:
+    """What cards claim is their strength, but for two jokers that are equal until played."""
+    row.claim[trump] = row.strength[trump]
+    if trump < 0 or not rules.second_joker or rules.joker_order == "big":
+        return
+    for name in rules.joker_names:
+        row.strength[trump, card_id[name]] = _TRUMP_BASE
+        row.claim[trump, card_id[name]] = _TRUMP_BASE + (rules.joker_order == "second")
 
 
 assert MAX_POINTS >= MAX_CAPTURES + 3, "room for high, low, captures and game"

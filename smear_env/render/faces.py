@@ -25,6 +25,9 @@ GOLD: Colour = (226, 176, 56)
 BACK: Colour = (38, 70, 132)
 BACK_LINE: Colour = (116, 148, 206)
 
+JOKERS = ("JK", "LJ", "BJ")
+"""One joker, or the little and the big one."""
+
 
 class Pen:
     """Draws on an image in frame units, with alpha blending."""
@@ -155,15 +158,15 @@ def card_face(card: str | None, scale: float) -> Image.Image:
                 pen.polygon([(x, y - 3.6), (x + 4, y), (x, y + 3.6), (x - 4, y)], BACK_LINE)
                 pen.disc(x, y, 1.2, BACK)
         return sprite
-    if card == "JK":
-        corner = _corner(sprite.size, "JK", None, PURPLE, scale)
+    if card in JOKERS:
+        corner = _corner(sprite.size, card, None, PURPLE, scale)
     else:
         ink = RED if card[1] in "DH" else BLACK
         corner = _corner(sprite.size, "10" if card[0] == "T" else card[0], card[1], ink, scale)
     pen.box(edge, 6, IVORY, EDGE)
     sprite.alpha_composite(corner)
     sprite.alpha_composite(corner.transpose(Image.Transpose.ROTATE_180))
-    if card == "JK":
+    if card in JOKERS:
         _jester(pen, width / 2, height / 2 + 1)
     elif card[0] in "JQK":
         box = (17, 14, width - 17, height - 14)
@@ -179,7 +182,7 @@ def _corner(size: tuple[int, int], rank: str, suit: str | None, ink: Colour, sca
     # Inside the narrowest step of a fan, so that a covered card can still be read.
     layer = Image.new("RGBA", size, (0, 0, 0, 0))
     pen = Pen(layer, scale)
-    pen.text(8.5, 10.5, rank, {"10": 12.5, "JK": 10.5}.get(rank, 17), ink, bold=True)
+    pen.text(8.5, 10.5, rank, {"10": 12.5, **dict.fromkeys(JOKERS, 10.5)}.get(rank, 17), ink, bold=True)
     if suit is None:
         pen.polygon(_star(8.5, 24, 5.5), ink)
     else:

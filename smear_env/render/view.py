@@ -24,7 +24,7 @@ SUITS = {"C": "clubs", "D": "diamonds", "H": "hearts", "S": "spades"}
 class TableView:
     """Everything drawn, in card names; hidden hands are given as card counts.
 
-    Cards are rank then suit (`AS`, `TD`), the joker `JK`. Seats run clockwise from 0.
+    Cards are rank then suit (`AS`, `TD`), a joker `JK`, or `BJ` and `LJ`. Seats run clockwise from 0.
     """
 
     game: str

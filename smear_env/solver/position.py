@@ -2,7 +2,8 @@
 
 Only cards that are still held matter, and the one that wins the trick on the table. They are numbered suit by suit,
 trump first, the strongest of a suit first; so of two cards that can beat each other the one with the lower number
-wins. All hands are known and cards only leave them, so the set of cards left says all about the hands.
+wins. Two jokers that are equal until they are played are the exception: `claim` says which card beats which then.
+All hands are known and cards only leave them, so the set of cards left says all about the hands.
 
 *Own* is the team whose value is sought, the others are numbered from 1; with three teams the bidder's comes first.
 High is decided from the start, since who holds the card plays it; so is Low, unless its winner scores it. What is
@@ -49,6 +50,8 @@ WORK_DTYPE = np.dtype(
         ("suit_of", np.int8, (64,)),
         ("points", np.int8, (64,)),
         ("card", np.int8, (64,)),  # the engine's id
+        ("claim", np.int8, (64,)),  # a card takes the trick from one of a higher number than this
+        ("tied", np.uint64),  # of two jokers that are equal until played the lower number; no sure winner
         ("side", np.int8, (MAX_SEATS,)),  # 0 own team, 1 or 2 another
         ("cards", np.uint64),  # in all hands
         ("seat", np.int8),  # to act
@@ -154,6 +157,7 @@ def number_cards(t: RecordArray, s: RecordArray, trump: int, w: RecordArray) -> 
     w.own_cards = _NONE
     w.capture = _NONE
     w.double = _NONE
+    w.tied = _NONE
     for suit in range(MAX_SUITS):
         w.suit[suit] = _NONE
     number = 0
@@ -170,6 +174,8 @@ def number_cards(t: RecordArray, s: RecordArray, trump: int, w: RecordArray) -> 
             card = strongest(t, trump, rest)
             rest &= ~bit(card)
             add_card(t, s, w, card, number, index)
+            if index == 0 and number > 0 and t.strength[trump, card] == t.strength[trump, w.card[number - 1]]:
+                set_tie(w, number, t.claim[trump, card] > t.strength[trump, card])
             number += 1
 
 
@@ -190,6 +196,7 @@ def strongest(t: RecordArray, trump: int, cards: np.uint64) -> int:
 def add_card(t: RecordArray, s: RecordArray, w: RecordArray, card: int, number: int, suit: int) -> None:
     """Give a card its number."""
     w.card[number] = card
+    w.claim[number] = number
     w.suit_of[number] = suit
     w.suit[suit] |= bit(number)
     points = as_int(t.card_points[card])
@@ -203,6 +210,16 @@ def add_card(t: RecordArray, s: RecordArray, w: RecordArray, card: int, number: 
             w.cards |= bit(number)
             if w.side[seat] == 0:
                 w.own_cards |= bit(number)
+
+
+@inline_kernel
+def set_tie(w: RecordArray, number: int, second_wins: bool) -> None:
+    """Two jokers of one strength, `number` the second of them: whichever is played first, or second, wins."""
+    w.tied = bit(number - 1)
+    if second_wins:
+        w.claim[number] = number - 2
+    else:
+        w.claim[number - 1] = number
 
 
 @inline_kernel
@@ -262,9 +279,10 @@ def high_and_low(t: RecordArray, s: RecordArray, trump: int) -> tuple[int, int]:
         while trumps != _NONE:
             card = lowest(trumps)
             trumps = drop_lowest(trumps)
-            if high < 0 or t.strength[trump, card] > t.strength[trump, high]:
+            top = t.strength[trump, high]
+            if high < 0 or t.strength[trump, card] > top or (t.strength[trump, card] == top and card > high):
                 high = card
-            # The joker belongs to no suit of the deck, and is never Low.
+            # A joker belongs to no suit of the deck, and is never Low.
             if t.suit_of[-1, card] >= 0 and (low < 0 or t.strength[trump, card] < t.strength[trump, low]):
                 low = card
     return high, low

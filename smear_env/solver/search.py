@@ -41,8 +41,8 @@ def legal_cards(w: RecordArray, hand: np.uint64, on_table: int, led: int) -> np.
 
 @inline_kernel
 def beats(w: RecordArray, card: int, best: int, led: int) -> bool:
-    """Whether a card takes the trick from the best so far: by number, if it is a trump or of the suit led."""
-    return card < best and has(w.suit[0] | w.suit[led], card)
+    """Whether a card takes the trick from the best so far: by its claim, if it is a trump or of the suit led."""
+    return w.claim[card] < best and has(w.suit[0] | w.suit[led], card)
 
 
 @inline_kernel
@@ -231,8 +231,8 @@ def bounds(w: RecordArray, cards: np.uint64, left: int, own: int, bidder: int) -
     theirs = trumps & ~w.own_cards
     opened = captures(w, cards)
     # With none on a side, subtracting one from its empty set makes every card a sure one.
-    our_sure = ours & ((theirs & (~theirs + _ONE)) - _ONE)
-    their_sure = theirs & ((ours & (~ours + _ONE)) - _ONE)
+    our_sure = ours & ((theirs & (~theirs + _ONE)) - _ONE) & ~w.tied
+    their_sure = theirs & ((ours & (~ours + _ONE)) - _ONE) & ~w.tied
     taken = captures(w, our_sure)
     upper = w.upper[place(own + taken, bidder, opened - taken)] + left - 2 * card_points(w, our_sure)
     given = captures(w, their_sure)
@@ -261,6 +261,8 @@ def last_trick(
     best = lowest(trumps)
     if trumps == _NONE:
         best = lowest(cards & w.suit[w.suit_of[lowest(w.hand[seat] & cards)]])
+    if bit(best) == w.tied and has(trumps, best + 1):
+        best = winning_joker(w, cards, seat, best)
     holder = as_int(0)
     while not has(w.hand[holder], best):
         holder += 1
@@ -268,6 +270,18 @@ def last_trick(
         w, holder, left, captures(w, cards), own, bidder, lead, left, gap
     )
     return end_threshold(w, own, bidder, lead, gap) - change
+
+
+@inline_kernel
+def winning_joker(w: RecordArray, cards: np.uint64, seat: int, joker: int) -> int:
+    """Which of two equal jokers, `joker` the one with the lower number, wins a trick that `seat` leads."""
+    while w.hand[seat] & cards & (bit(joker) | bit(joker + 1)) == _NONE:
+        seat += 1
+        if seat == w.players:
+            seat = as_int(0)
+    lower_is_first = has(w.hand[seat], joker)
+    first_wins = w.claim[joker] > joker
+    return joker if lower_is_first == first_wins else joker + 1
 
 
 @inline_kernel

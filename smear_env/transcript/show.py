@@ -101,9 +101,6 @@ def _team(rules: Rules, team: int) -> str:
 def _by_suit(rules: Rules, hand: list[str]) -> str:
     """A hand with each suit's cards together, high cards first."""
     order = rules.card_names
-    suits = [
-        [card for card in reversed(order) if card in hand and card[1] == suit and card != "JK"]
-        for suit in rules.suits
-    ]
-    joker = [["JK"]] if "JK" in hand else []
-    return "   ".join(" ".join(cards) for cards in (*suits, *joker) if cards)
+    suits = [[card for card in reversed(order) if card in hand and card[1] == suit] for suit in rules.suits]
+    jokers = [card for card in reversed(rules.joker_names) if card in hand]
+    return "   ".join(" ".join(cards) for cards in (*suits, jokers) if cards)

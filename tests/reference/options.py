@@ -1,7 +1,8 @@
-"""The options of both games: every contested rule is a field, every game a set of values.
+"""The options of the games: every contested rule is a field, every game a set of values.
 
-`four_point` is Four Point Northeastern Wisconsin Smear, `schmier` six-player Schmier, `mini` a
-two-seat miniature of `four_point` for exact analysis. The combinations that contradict themselves
+`four_point` is Four Point Northeastern Wisconsin Smear, `six_point` the same with two jokers, `schmier`
+six-player Schmier, `setback` Auction Pitch, `racehorse` Racehorse Pitch, `mini` a two-seat miniature of
+`four_point` for exact analysis. The combinations that contradict themselves
 are refused with a ValueError that names the fields.
 """
 
@@ -33,6 +34,9 @@ class Options:
     """Cards the bidder takes from the top of the stock, then discards as many."""
     exchange: int
     """Most cards that each seat but the dealer may exchange."""
+    second_joker: bool = False
+    joker_order: str = "first"
+    """first | second | big: which of two jokers in one trick outranks the other."""
     exchange_exactly: bool = False
     """True: none or exactly `exchange` cards."""
     failed_bid: str = "bid"
@@ -59,6 +63,8 @@ class Options:
         for field, allowed in CHOICES.items():
             if getattr(self, field) not in allowed:
                 raise ValueError(f"{field}={getattr(self, field)!r}, must be one of {allowed}")
+        if self.joker_order not in JOKER_ORDERS:
+            raise ValueError(f"joker_order={self.joker_order!r}, must be one of {JOKER_ORDERS}")
         for clash, message in _clashes(self):
             if clash:
                 raise ValueError(f"{self.name}: {message}")
@@ -74,12 +80,13 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "all_pass": ("same_dealer", "next_dealer", "dealer_bids"),
 }
 """The fields that take one of a few words."""
+JOKER_ORDERS = ("first", "second", "big")
 
 
 def _clashes(o: Options) -> list[tuple[bool, str]]:
-    deck = len(o.suits) * len(o.ranks) + o.joker
+    deck = len(o.suits) * len(o.ranks) + o.joker + o.second_joker
     stock = deck - o.players * o.hand_size
-    scoring = 2 + (2 if o.bowers else 1) + o.joker
+    scoring = 2 + (2 if o.bowers else 1) + o.joker + o.second_joker
     drawn = o.stock_to_bidder + o.exchange * (o.players - 1)
     return [
         (o.game_tie == "non_bidder" and o.teams != 2, "game_tie=non_bidder needs teams=2"),
@@ -94,6 +101,10 @@ def _clashes(o: Options) -> list[tuple[bool, str]]:
         # must be known; and a hand of nothing but scoring trumps would have no legal discard.
         (o.exchange > 0 and not o.trump_named, "exchange needs trump_named"),
         (o.protect_scoring and scoring > o.hand_size, "protect_scoring needs a larger hand_size"),
+        (o.second_joker and not o.joker, "second_joker needs joker"),
+        (o.joker_order != "first" and not o.second_joker, "joker_order needs second_joker"),
+        (o.joker and not (o.second_joker or o.trump_named), "joker needs second_joker or trump_named"),
+        (o.second_joker and not o.trump_named and o.hand_size < 3, "second_joker needs a larger hand_size"),
     ]
 
 
@@ -147,7 +158,24 @@ MINI = replace(
 )
 """One deal: play it with `max_deals=1`."""
 
-GAMES: dict[str, Options] = {game.name: game for game in (FOUR_POINT, SCHMIER, MINI)}
+SIX_POINT = replace(FOUR_POINT, name="six_point", joker=True, second_joker=True, max_bid=6, target=21)
+
+SETBACK = replace(
+    FOUR_POINT,
+    name="setback",
+    ranks="23456789TJQKA",
+    stock_to_bidder=0,
+    target=11,
+    high_low="in_play",
+    both_out="bidder",
+    all_pass="dealer_bids",
+)
+
+RACEHORSE = replace(SETBACK, name="racehorse", ranks="789TJQKA")
+
+GAMES: dict[str, Options] = {
+    game.name: game for game in (FOUR_POINT, SCHMIER, MINI, SIX_POINT, SETBACK, RACEHORSE)
+}
 
 
 def options(name: str, **changes: Any) -> Options:

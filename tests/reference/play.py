@@ -11,7 +11,10 @@ from typing import Any
 
 from tests.reference.cards import deck
 from tests.reference.game import Match
-from tests.reference.options import CHOICES, GAMES, Options, options
+from tests.reference.options import CHOICES, GAMES, JOKER_ORDERS, Options, options
+
+AGREED = ("four_point", "six_point")
+"""Games whose `stock_to_bidder` is agreed on before the match."""
 
 
 def random_deal(options: Options, rng: Random) -> tuple[list[list[str]], list[str]]:
@@ -72,12 +75,12 @@ def random_transcript(options: Options, rng: Random, max_deals: int) -> dict[str
 
 
 def changed_options(options: Options) -> dict[str, Any]:
-    """The fields that differ from the game's default; `stock_to_bidder` always for `four_point`."""
+    """The fields that differ from the game's default; `stock_to_bidder` always in games of `AGREED`."""
     default = asdict(GAMES[options.name])
     return {
         field: value
         for field, value in asdict(options).items()
-        if value != default[field] or (field == "stock_to_bidder" and options.name == "four_point")
+        if value != default[field] or (field == "stock_to_bidder" and options.name in AGREED)
     }
 
 
@@ -98,6 +101,8 @@ def random_options(rng: Random, name: str) -> Options:
         changes["exchange_exactly"] = changes["exchange"] > 0 and rng.random() < 0.5
     else:
         changes["stock_to_bidder"] = rng.randrange(4)
+    if game.second_joker:
+        changes["joker_order"] = rng.choice(JOKER_ORDERS)
     # In `mini` a whole hand may be scoring trumps, with none that could be discarded.
     if game.hand_size == 6:
         changes["protect_scoring"] = rng.random() < 0.5

@@ -6,7 +6,7 @@ earned, with less it loses its bid; every other team scores what it earned. A ma
 scored deal with a team at or above the target.
 """
 
-from tests.reference.cards import JOKER, card_points, is_trump, left_bower, trump_order
+from tests.reference.cards import JOKERS, card_points, is_trump, left_bower, trump_order
 from tests.reference.options import Options
 
 Trick = tuple[int, list[tuple[int, str]], int]
@@ -33,8 +33,10 @@ def deal_points(
         points["left"] = taker.get(left_bower(options, trump) or "")
     else:
         points["jack"] = taker.get("J" + trump)
-    if options.joker:
-        points["joker"] = taker.get(JOKER)
+    if options.second_joker:
+        points["big_joker"], points["little_joker"] = taker.get("BJ"), taker.get("LJ")
+    elif options.joker:
+        points["joker"] = taker.get("JK")
     points["game"] = game_point(options, bidder, totals)
     return points
 
@@ -45,8 +47,8 @@ def high_low_cards(options: Options, trump: str, played: list[str]) -> tuple[str
         return "A" + trump, options.ranks[0] + trump
     order = trump_order(options, trump)
     trumps = sorted((c for c in played if is_trump(options, c, trump)), key=order.index)
-    # The joker is never Low, but it is a trump: played alone, it is the highest one played.
-    lows = [card for card in trumps if card != JOKER]
+    # A joker is never Low, but it is a trump: played alone, it is the highest one played.
+    lows = [card for card in trumps if card not in JOKERS]
     return (trumps[-1] if trumps else ""), (lows[0] if lows else "")
 
 

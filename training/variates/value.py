@@ -83,7 +83,8 @@ def features(draws: Draws, drawn: BoolArray, rules: Rules, part: slice = slice(N
     size = len(rules.ranks)
     columns = (order[:, :, None] * size + np.arange(size)).reshape(len(order), -1)
     if rules.joker:
-        columns = np.concatenate([columns, np.full((len(order), 1), cards - 1)], axis=1)
+        jokers = np.arange(columns.shape[1], cards)
+        columns = np.concatenate([columns, np.tile(jokers, (len(order), 1))], axis=1)
     out = np.zeros((deals * many, feature_count(rules)), np.float32)
     out[:, : seats * cards] = np.take_along_axis(hands, columns[:, None], axis=2).reshape(len(hands), -1)
     every = np.arange(len(out))

@@ -80,7 +80,14 @@ BOOK_DTYPE = np.dtype(
 )
 FITTED = ("makes", "others", "passed", "outbid", "raised", "shift")
 
-STOCKS = {"four_point": (0, 1, 2, 3), "schmier": (0,), "mini": (0, 1, 2)}
+STOCKS = {
+    "four_point": (0, 1, 2, 3),
+    "schmier": (0,),
+    "mini": (0, 1, 2),
+    "six_point": (0, 1, 2, 3),
+    "setback": (0,),
+    "racehorse": (0,),
+}
 """Sizes of `stock_to_bidder` that have tables of their own."""
 OPTION_TABLES: dict[str, tuple[dict[str, Any], ...]] = {
     "four_point": (
@@ -106,6 +113,9 @@ OPTION_TABLES: dict[str, tuple[dict[str, Any], ...]] = {
         {"teams": 2, "exchange": 0, "dealer_takes_stock": False},
     ),
     "mini": ({"min_bid": 3},),
+    "six_point": (),
+    "setback": (),
+    "racehorse": (),
 }
 """Other options that have: those under which hands are worth something else than under the preset's."""
 DISTANCE = {
@@ -224,9 +234,10 @@ def _key_trumps(t: RecordArray, rules: Rules, trump: int) -> list[int]:
     trumps = [card for card in range(t.cards) if t.suit_of[trump, card] == trump]
     trumps.sort(key=lambda card: -int(t.strength[trump, card]))
     low = int(t.low_card[trump])
-    joker = len(rules.card_names) - 1 if rules.joker else -1
-    top = [card for card in trumps if card not in (low, joker)][: KEYS - 2]
-    return [*top, *[-1] * (KEYS - 2 - len(top)), low, joker]
+    jokers = [rules.card_names.index(name) for name in rules.joker_names] or [-1]
+    rest = KEYS - 1 - len(jokers)
+    top = [card for card in trumps if card not in (low, *jokers)][:rest]
+    return [*top, *[-1] * (rest - len(top)), low, *jokers]
 
 
 @lru_cache(maxsize=16)

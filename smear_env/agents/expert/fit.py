@@ -27,7 +27,14 @@ from smear_env.agents.seen import kernel_tables
 from smear_env.layout import observation_layout, vector_size
 from smear_env.rules import Rules, make_rules
 
-GAMES_A_ROUND = {"four_point": 80_000, "schmier": 30_000, "mini": 20_000}
+GAMES_A_ROUND = {
+    "four_point": 80_000,
+    "schmier": 30_000,
+    "mini": 20_000,
+    "six_point": 40_000,
+    "setback": 30_000,
+    "racehorse": 30_000,
+}
 OPTION_ROUNDS = 3
 OPTION_GAMES = {"four_point": 40_000, "schmier": 20_000, "mini": 20_000}
 """Games a round for the tables of other options."""

@@ -1,6 +1,6 @@
 """A hand under a trump suit as one cell of the fitted tables, and the points that its cell promises.
 
-A cell is told by which of the key trumps are held (the five strongest, the lowest, the joker), how many other trumps,
+A cell is told by which of the key trumps are held (the strongest, the lowest, the jokers), how many other trumps,
 and how many aces and tens of other suits.
 """
 
@@ -63,11 +63,11 @@ def strongest_suit(
 
 @kernel
 def chosen_trump(t: RecordArray, b: RecordArray, hand: np.uint64, among: np.uint64, bid: Whole) -> Whole:
-    """Once the stock is seen: the suit whose points are worth most against the bid."""
+    """Once the stock is seen: the suit, shown by a card of `among`, whose points are worth most against the bid."""
     best = as_int(0)
     most = -100.0
     for suit in range(t.suits):
-        if among & t.suit_mask[suit, suit] != _NONE:
+        if among & t.suit_mask[-1, suit] != _NONE:
             worth = standing(t, b, SEEN_STOCK, cell_of(t, b, hand, suit), bid)
             if worth > most:
                 best = as_int(suit)

@@ -116,7 +116,7 @@ def card_features(
 def beats(t: RecordArray, a: Table, card: Whole) -> bool:
     """Whether a card takes the trick from the best card so far."""
     suit = t.suit_of[a.trump, card]
-    return (suit == a.led or suit == a.trump) and t.strength[a.trump, card] > t.strength[a.trump, a.best_card]
+    return (suit == a.led or suit == a.trump) and t.claim[a.trump, card] > t.strength[a.trump, a.best_card]
 
 
 @kernel
@@ -139,7 +139,7 @@ def table_of(t: RecordArray, at: RecordArray, row: Int8Array, b: RecordArray, v:
             if seat == v.leader:
                 led = suit
             if best_card < 0 or (
-                (suit == led or suit == trump) and t.strength[trump, card] > t.strength[trump, best_card]
+                (suit == led or suit == trump) and t.claim[trump, card] > t.strength[trump, best_card]
             ):
                 best_seat = as_int(seat)
                 best_card = card

@@ -196,11 +196,11 @@ def best_suit(t: RecordArray, hand: np.uint64, dealer: bool) -> tuple[Whole, flo
 
 @kernel
 def promising_suit(t: RecordArray, hand: np.uint64, among: np.uint64) -> Whole:
-    """The suit of `among` that promises most as trump once the stock is in hand and nothing more is drawn."""
+    """The suit of `among` that promises most as trump once the stock is in hand; a joker alone shows no suit."""
     best = np.int64(0)
     most = -1.0
     for suit in range(t.suits):
-        if trumps_of(t, among, suit) != _NONE:
+        if among & t.suit_mask[-1, suit] != _NONE:
             points = expected_points(t, hand, suit, False) + 0.2 * count(trumps_of(t, hand, suit))
             if points > most:
                 best = np.int64(suit)

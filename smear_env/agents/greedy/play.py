@@ -75,7 +75,7 @@ def trick_so_far(
 def beats(t: RecordArray, trump: Whole, led: Whole, card: Whole, best_card: Whole) -> bool:
     """Whether a card takes the trick from the best card so far."""
     suit = t.suit_of[trump, card]
-    return (suit == led or suit == trump) and t.strength[trump, card] > t.strength[trump, best_card]
+    return (suit == led or suit == trump) and t.claim[trump, card] > t.strength[trump, best_card]
 
 
 @kernel
