@@ -14,10 +14,10 @@ import numpy as np
 
 from smear_env._jit import kernel
 from smear_env._typing import Float32Array, Int8Array, RecordArray, as_int
-from smear_env.cards import MAX_CARDS, count
+from smear_env.cards import MAX_CARDS
 from smear_env.engine.tables import TRUMPS, compile_tables
 from smear_env.layout import Piece, layout_of, observation_layout, vector_size
-from smear_env.rules import MAX_SUITS, PRESETS, Rules
+from smear_env.rules import PRESETS, Rules
 
 FEATURES_DTYPE = np.dtype(
     [
@@ -30,6 +30,7 @@ FEATURES_DTYPE = np.dtype(
         # The game's tables (`engine.tables`).
         ("suit_of", np.int8, (TRUMPS, MAX_CARDS)),
         ("strength", np.int8, (TRUMPS, MAX_CARDS)),
+        ("claim", np.int8, (TRUMPS, MAX_CARDS)),
         ("worth", np.int8, (MAX_CARDS,)),  # card points
     ]
 )
@@ -80,13 +81,14 @@ def write_table(row: RecordArray, rules: Rules) -> None:
         for name in FEATURES_DTYPE.names or ():
             if name in layout:
                 setattr(row, name, layout[name].start)
-    row.suit_of[:], row.strength[:], row.worth[:] = tables.suit_of, tables.strength, tables.card_points
+    for name in ("suit_of", "strength", "claim"):
+        row[name] = tables[name]
+    row.worth[:] = tables.card_points
 
 
 @kernel
 def write_features(f: RecordArray, observations: Int8Array, out: Int8Array) -> None:
     """Write the features of observations [B, d or more] into the last columns of out [B, ...]."""
-    unseen_strengths = np.empty(MAX_SUITS, np.uint64)
     first = out.shape[1] - f.width
     for i in range(len(observations)):
         seen, to = observations[i], out[i, first:]
@@ -99,20 +101,19 @@ def write_features(f: RecordArray, observations: Int8Array, out: Int8Array) -> N
             if seen[f.leader + seat] != 0:
                 leader = as_int(seat)
         best = _read_trick(f, seen, leader, trump, to)
-        _count_unseen(f, seen, trump, unseen_strengths, to)
+        _count_unseen(f, seen, trump, to)
         for card in range(f.cards):
             if seen[f.hand + card] == 0:
                 continue
-            suit, strength = f.suit_of[trump, card], as_int(f.strength[trump, card])
+            suit = f.suit_of[trump, card]
             if best < 0:
                 to[f.takes + card] = 1
             elif suit == f.suit_of[trump, best] or suit == trump:
-                to[f.takes + card] = strength > f.strength[trump, best]
-            if suit >= 0:
-                place = np.uint64(strength & 63)
-                others = unseen_strengths[suit]
-                to[f.above + card] = count(others >> place)
-                to[f.below + card] = count(others & ((np.uint64(1) << place) - np.uint64(1)))
+                to[f.takes + card] = f.claim[trump, card] > f.strength[trump, best]
+            for other in range(f.cards):
+                if suit >= 0 and seen[f.unseen + other] != 0 and f.suit_of[trump, other] == suit:
+                    to[f.above + card] += f.strength[trump, other] > f.strength[trump, card]
+                    to[f.below + card] += f.strength[trump, other] < f.strength[trump, card]
 
 
 @kernel
@@ -131,7 +132,7 @@ def _read_trick(f: RecordArray, seen: Int8Array, leader: int, trump: int, to: In
         if lying == 0 and suit >= 0:
             to[f.led + suit] = 1
         holds = suit == trump or (best >= 0 and suit == f.suit_of[trump, best])
-        if best < 0 or (holds and f.strength[trump, card] > f.strength[trump, best]):
+        if best < 0 or (holds and f.claim[trump, card] > f.strength[trump, best]):
             best = card
             to[f.taker : f.taker + f.players] = 0
             to[f.taker + seat] = 1
@@ -143,9 +144,8 @@ def _read_trick(f: RecordArray, seen: Int8Array, leader: int, trump: int, to: In
 
 
 @kernel
-def _count_unseen(f: RecordArray, seen: Int8Array, trump: int, strengths: np.ndarray, to: Int8Array) -> None:
-    """Write what is unseen of each suit, and its strengths as bits, [suits]."""
-    strengths[:] = 0
+def _count_unseen(f: RecordArray, seen: Int8Array, trump: int, to: Int8Array) -> None:
+    """Write what is unseen of each suit and who may hold it."""
     points = 0
     for card in range(f.cards):
         if seen[f.unseen + card] != 0:
@@ -153,7 +153,6 @@ def _count_unseen(f: RecordArray, seen: Int8Array, trump: int, strengths: np.nda
             suit = f.suit_of[trump, card]
             if suit >= 0:
                 to[f.left + suit] += 1
-                strengths[suit] |= np.uint64(1) << np.uint64(f.strength[trump, card] & 63)
     to[f.points_left] = points
     for seat in range(1, f.players):
         for suit in range(f.suits):

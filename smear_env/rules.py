@@ -328,8 +328,8 @@ SIX_POINT = dataclasses.replace(
 )
 """Six Point Northeastern Wisconsin Smear: `four_point` with two jokers under trump, 34 cards.
 
-Sources: "Six Point Northeastern Wisconsin Smear", ultrafoodmess.com; J. McLeod, "Smear", pagat.com. The first names
-both orders of the jokers, "first" before "second"; neither gives a lowest bid, which is `four_point`'s.
+Source: "Six Point Northeastern Wisconsin Smear", ultrafoodmess.com. It names both orders of the jokers, "first" before
+"second", and no lowest bid, which is `four_point`'s.
 """
 
 SETBACK = Rules(

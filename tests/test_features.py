@@ -48,7 +48,7 @@ def expected(options: Options, names: tuple[str, ...], seen: dict[str, Any]) -> 
     trump = next((suit for suit, flag in zip(suits, seen["trump"], strict=True) if flag), None)
 
     def suit_of(card: str) -> str | None:
-        return None if card == "JK" and trump is None else reference.suit_of(options, card, trump)
+        return reference.suit_of(options, card, trump) or None
 
     unseen = held(seen["unseen"])
     leader = next((seat for seat, flag in enumerate(seen["leader"]) if flag), 0)
@@ -56,7 +56,12 @@ def expected(options: Options, names: tuple[str, ...], seen: dict[str, Any]) -> 
     trick = [(seat, card) for seat in order for card in held(seen["trick"][seat])]
     taker = reference.trick_winner(options, trick, trump) if trick else None
     hand = held(seen["hand"])
-    rivals = {card: [c for c in unseen if suit_of(c) == suit_of(card) is not None] for card in hand}
+    # Of two jokers none is the higher where the first or the second played wins.
+    level = reference.JOKERS if options.joker_order != "big" else ()
+    rivals = {
+        card: [c for c in unseen if suit_of(c) == suit_of(card) is not None and not {c, card} <= set(level)]
+        for card in hand
+    }
     left = {suit: [card for card in unseen if suit_of(card) == suit] for suit in suits}
     return {
         "takes": [

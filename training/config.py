@@ -20,7 +20,7 @@ class TrainConfig:
     """A training run. Raises `ValueError` naming the field where a value makes no sense."""
 
     rules: str = "four_point"
-    """Preset to train on: four_point, schmier or mini."""
+    """Preset to train on: four_point, schmier, mini, setback, six_point or racehorse."""
     options: tuple[str, ...] = ()
     """Rule options as NAME=VALUE; NAME=A,B spreads the values evenly over the games."""
     dealer_must_bid: float = 0.5
