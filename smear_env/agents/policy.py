@@ -24,7 +24,7 @@ from smear_env._typing import Float32Array, Int8Array, Int64Array
 from smear_env.agents.decision import choose, decide, evaluate, flatten
 from smear_env.layout import layout_hash, observation_layout, observation_scale, vector_size
 from smear_env.rules import PRESETS, Rules
-from smear_env.suits import suits_of
+from smear_env.suits import Bytes, suits_of
 
 FORMAT = "smear-policy/1"
 DESCRIPTION = "policy.json"
@@ -191,6 +191,11 @@ class PolicyAgent:
         self._widths, self._weights = flatten(layers)
         self._suits = suits_of(rules)
         self._generator = np.random.default_rng(0)
+
+    @property
+    def network(self) -> tuple[Bytes, Int64Array, Float32Array]:
+        """Suits, widths and weights, as the kernels of `agents/decision.py` take them."""
+        return self._suits.table, self._widths, self._weights
 
     def reset(self, rules: Rules, seat: int, seed: int) -> None:
         """Begin a game; warns of an option outside the range trained on, ValueError for another game."""
