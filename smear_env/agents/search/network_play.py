@@ -1,4 +1,4 @@
-"""Play-outs by a policy network in all seats, many states at once, and its critic's value of states.
+"""Play-outs by a policy network in all seats, many states at once.
 
 All states of a call go one decision at a time, forced moves in between; the network sees those that have a choice as
 one batch. Nothing is drawn: every seat takes the network's most probable action.
@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from smear_env._jit import kernel
-from smear_env._typing import Float32Array, Int8Array, Int64Array, RecordArray
-from smear_env.agents.decision import choose, evaluate, forward
+from smear_env._typing import Float32Array, Float64Array, Int8Array, Int64Array, RecordArray
+from smear_env.agents.decision import choose, evaluate
 from smear_env.agents.search.playout import deal_value
 from smear_env.agents.seen import Whole
 from smear_env.cards import count, lowest
@@ -20,8 +20,8 @@ from smear_env.engine.legal import legal_sets
 from smear_env.engine.state import OVER
 from smear_env.engine.step import step
 from smear_env.flags import address
-from smear_env.observation import write_mask, write_observation, write_state
-from smear_env.suits import SUITS, Bytes, find_orders, rename_rows
+from smear_env.observation import write_mask, write_observation
+from smear_env.suits import Bytes
 
 _NONE = np.uint64(0)
 BLOCK = 64
@@ -51,11 +51,10 @@ def skip_forced(t: RecordArray, s: RecordArray) -> tuple[np.uint64, np.uint64]:
 
 @kernel
 def show(
-    net: Net, states: RecordArray, going: Int64Array, size: Whole, cards_left: Whole, rows: Int8Array, masks: Int8Array
+    net: Net, states: RecordArray, going: Int64Array, size: Whole, rows: Int8Array, masks: Int8Array
 ) -> Whole:
-    """Write what the seats to act see of the `size` states that `going` names, and drop from it those that are done.
-
-    Done is a deal that is over, or in which no seat holds more than `cards_left` cards in play. Returns how many go on.
+    """Write what the seats to act see and may do in the `size` states that `going` names, whose forced moves are made,
+    and drop from it those whose deals are over. Returns how many go on.
     """
     t, at = net.tables[0], net.starts[0]
     kept = 0
@@ -82,61 +81,19 @@ def play_by_network(net: Net, states: RecordArray) -> None:
     for first in range(0, len(states), BLOCK):
         size = min(BLOCK, len(states) - first)
         going = np.arange(first, first + size)
-        size = show(net, states, going, size, 0, rows, masks)
+        size = show(net, states, going, size, rows, masks)
         while size > 0:
             evaluate(net.suits, rows[:size], masks[:size], net.widths, net.weights, logits[:size])
             choose(logits[:size], no_draws[:size], actions[:size])
             for i in range(size):
                 step(t, states[going[i]], actions[i])
-            size = show(net, states, going, size, 0, rows, masks)
-
-
-class Critic(NamedTuple):
-    """A checkpoint's critic as kernels take it."""
-
-    full: RecordArray  # [1] offsets of the state vector
-    widths: Int64Array
-    weights: Float32Array
-    stock: Whole  # where the stock begins in the state vector
+            size = show(net, states, going, size, rows, masks)
 
 
 @kernel
-def critic_values(net: Net, critic: Critic, states: RecordArray, values: Float32Array) -> None:
-    """Write what the deal brings team 0 by the critic, [S], own score change less the others' mean; forced moves are
-    stepped.
-    """
-    t, at, full = net.tables[0], net.starts[0], critic.full[0]
-    u = net.suits.view(SUITS)[0]
-    d, size = net.widths[0], critic.widths[0] - t.cards
-    row, whole, renamed = np.empty((1, d), np.int8), np.empty((1, size), np.int8), np.empty((1, size), np.int8)
-    order = np.empty((1, u.suits), np.int64)
-    inputs = np.empty(size + t.cards, np.int8)
-    for i in range(len(states)):
-        s = states[i]
-        skip_forced(t, s)
-        if s.phase == OVER:
-            values[i] = deal_value(t, s, 0) / (t.teams - 1)
-            continue
-        write_observation(t, s, s.turn, at, address(row))
-        find_orders(u, row, order)
-        write_state(t, s, s.turn, full, address(whole))
-        rename_rows(u, u.state, whole, order, renamed)
-        for k in range(size):
-            inputs[k] = renamed[0, k]
-        for card in range(t.cards):
-            inputs[size + card] = 1 if renamed[0, critic.stock + card] > 0 else 0
-        outputs = forward(inputs, critic.widths, critic.weights)
-        mean = np.float32(0)
-        for team in range(t.teams):
-            mean += outputs[team] / t.teams
-        # Own team first, of the seat to act: team 0 stands so many places further on.
-        values[i] = outputs[(t.teams - t.team_of[s.turn]) % t.teams] - mean
-
-
-@kernel
-def values_by_network(net: Net, states: RecordArray, actions: Int64Array, values: Float32Array) -> None:
-    """Write what each of some actions brings team 0 in each world, [W, n], played out by the network in all seats: own
-    score change less the others' mean.
+def values_by_network(net: Net, states: RecordArray, actions: Int64Array, values: Float64Array) -> None:
+    """Write what each of some actions [A] brings team 0 in each world, [W, A], if the network plays on in all seats:
+    own score change less the others' mean.
     """
     t = net.tables[0]
     # A part at a time: thousands of states would take megabytes.
@@ -153,6 +110,6 @@ def values_by_network(net: Net, states: RecordArray, actions: Int64Array, values
         play_by_network(net, part[:k])
         k = 0
         for world in range(first, last):
-            for action in actions:
-                values[world, action] = deal_value(t, part[k], 0) / (t.teams - 1)
+            for i in range(len(actions)):
+                values[world, i] = deal_value(t, part[k], 0) / (t.teams - 1)
                 k += 1

@@ -1,4 +1,12 @@
-"""`POLICY+search-N`: a trained policy that tries its likely actions in worlds drawn by its own judgement of the others."""
+"""`CHECKPOINT+search-N`: a trained policy that tries its own likely actions before it takes one.
+
+Worlds are drawn by what the others did (`posterior`); in each the actions are tried and the deal is played on by
+the policy in all seats (`network_play`), each seat seeing only what it would see. So the value of an action
+is what it brings among players like itself, that know no more than they would: one step of policy improvement, without
+the fault of players that solve worlds, which never play to find out nor to hide.
+
+The policy's own action stands unless another is surely better, so that noise cannot make it worse.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +14,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from smear_env._jit import announce_part
 from smear_env._typing import Float32Array, Float64Array, Int8Array, Int64Array, RecordArray
+from smear_env.agents.base import refuse_empty
 from smear_env.agents.policy import PolicyAgent
-from smear_env.agents.search.base import SearchAgent, workspace
+from smear_env.agents.search.base import SearchAgent
 from smear_env.agents.search.likelihood import begin_all, resample
-from smear_env.agents.search.network_play import Net, play_by_network, values_by_network
-from smear_env.agents.search.playout import values_by_solver
-from smear_env.agents.search.posterior import log_likelihoods, tempered
-from smear_env.agents.search.worlds import Worlds, fill_worlds, sample_worlds
+from smear_env.agents.search.network_play import Net, values_by_network
+from smear_env.agents.search.posterior import tempered, weigh
+from smear_env.agents.search.worlds import ANNOUNCED, Worlds, fill_worlds, sample_worlds
 from smear_env.agents.seen import kernel_tables
-from smear_env.engine.state import PLAY, new_states
-from smear_env.layout import observation_layout
+from smear_env.engine.state import new_states
 from smear_env.rules import Rules
 
 POOL = 4
@@ -29,22 +37,39 @@ RARE = 0.01
 """Actions that the policy takes less often are not tried."""
 DOUBT = 1.0
 """Standard errors by which an action must be better than the policy's."""
-SOLVED_CARDS = 0
-"""With at most so many cards in all hands a position is solved instead of played out."""
+TEMPERATURE = 0.25
+"""Points that an action must gain for `improved` to make it e times as likely as the policy does."""
 
 
-class Improvement(NamedTuple):
-    """What a search found about one decision; A actions that were tried."""
+class Trial(NamedTuple):
+    """What a search found about one decision; A actions that were tried, in W worlds."""
 
-    actions: Int64Array  # [A]
-    prior: Float64Array  # [A] the policy's probabilities
-    values: Float64Array  # [W, A] points, own score change less the others' mean, in each world
+    actions: Int64Array
+    """[A] ids."""
+    prior: Float64Array
+    """[A] the policy's probabilities."""
+    values: Float64Array
+    """[W, A] points, own score change less the others' mean."""
+
+    def gains(self) -> tuple[Float64Array, Float64Array]:
+        """How much better than the policy's most probable action each is in the mean, and its standard error, [A]."""
+        first = self.prior.argmax()
+        gains = self.values - self.values[:, first : first + 1]
+        return gains.mean(axis=0), gains.std(axis=0) / np.sqrt(max(1, len(gains) - 1))
 
 
 class PolicySearchAgent(SearchAgent):
-    """Searches `worlds` worlds at every decision, starting from a policy."""
+    """Tries actions in `worlds` worlds at every decision.
 
-    kernels = (fill_worlds, play_by_network, log_likelihoods)
+    Args:
+        policy: what is searched with, for all seats.
+        worlds: how many are played out for each action.
+        pool: worlds that are weighed for each of them; 0 to draw all evenly.
+        floor: see `FLOOR`.
+        doubt: standard errors by which an action must be better than the policy's.
+    """
+
+    kernels = (fill_worlds, weigh, values_by_network)
 
     def __init__(
         self,
@@ -53,80 +78,86 @@ class PolicySearchAgent(SearchAgent):
         *,
         pool: int = POOL,
         floor: float = FLOOR,
-        power: float = 1.0,
-        least: float = LEAST,
-        rare: float = RARE,
         doubt: float = DOUBT,
-        solved_cards: int = SOLVED_CARDS,
     ) -> None:
         super().__init__()
         if worlds < 1:
             raise ValueError(f"worlds={worlds} must be at least 1")
-        self.policy, self.worlds, self.pool = policy, worlds, pool
-        self.floor, self.power, self.least, self.rare, self.doubt = floor, power, least, rare, doubt
-        self.solved_cards = solved_cards
+        if pool < 0:
+            raise ValueError(f"pool={pool} must be at least 0")
+        if not 0.0 <= floor <= 1.0:
+            raise ValueError(f"floor={floor} must be from 0 to 1")
+        if not doubt >= 0.0:
+            raise ValueError(f"doubt={doubt} must be at least 0")
+        self.policy, self.worlds = policy, worlds
+        self.pool, self.floor, self.doubt = pool, floor, doubt
 
     def reset(self, rules: Rules, seat: int, seed: int) -> None:
-        """Begin a game; see `Agent`."""
-        super().reset(rules, seat, seed)
+        """Begin a game; see `Agent`, and for other rules than the policy's `PolicyAgent.reset`."""
         self.policy.reset(rules, seat, seed)
-        tables, starts = kernel_tables(rules)
-        self.net = Net(tables, starts, *self.policy.network)
+        super().reset(rules, seat, seed)
+        self._net = Net(*kernel_tables(rules), *self.policy.network)
 
     def decide(self, row: Int8Array, mask: Int8Array) -> int:
-        """The policy's action, unless another is surely better."""
-        found = self.improve(row, mask)
-        best = int(found.prior.argmax())
-        if len(found.actions) > 1:
-            gains = found.values - found.values[:, best : best + 1]
-            mean = gains.mean(axis=0)
-            error = gains.std(axis=0) / np.sqrt(max(1, len(gains) - 1))
-            lead = mean - self.doubt * error
-            lead[best] = 0
-            best = int(lead.argmax())
-        return int(found.actions[best])
+        """The policy's most probable action, unless another is better by more than `doubt` standard errors; of several
+        the one that is most surely so.
+        """
+        trial = self.try_actions(row, mask)
+        mean, error = trial.gains()
+        surely = mean - self.doubt * error
+        best = int(trial.prior.argmax())
+        other = int(surely.argmax())
+        return int(trial.actions[other if surely[other] > 1e-6 else best])
 
-    def improve(self, row: Int8Array, mask: Int8Array) -> Improvement:
-        """Try what the policy may do in worlds that fit an observation [d]."""
+    def improved(
+        self, observations: Int8Array, masks: Int8Array, temperature: float = TEMPERATURE
+    ) -> Float32Array:
+        """Better probabilities than the policy's, [B, n] float32, for it to learn from: each action's times
+        e^(gain / temperature).
+
+        Gains, in points, are held back by as much as chance may have made them: multiplied by the share of their
+        square that is not the square of their standard error. Raises ValueError as `act_batch` does.
+        """
+        seen, legal = self.checked(observations, masks)
+        refuse_empty(legal)
+        announce_part(*ANNOUNCED, *self.kernels)
+        out = self.policy.probabilities(seen, legal)
+        for row, mask, chances in zip(seen, legal, out, strict=True):
+            trial = self.try_actions(row, mask)
+            mean, error = trial.gains()
+            held = mean * np.maximum(0.0, 1.0 - error**2 / np.maximum(mean**2, 1e-12))
+            scores = np.log(trial.prior) + held / temperature
+            better = np.exp(scores - scores.max())
+            chances[trial.actions] = trial.prior.sum() * better / better.sum()
+        return out
+
+    def try_actions(self, row: Int8Array, mask: Int8Array) -> Trial:
+        """Try what the policy may do, by observation [d] and mask [n], in worlds that fit."""
         prior = self.policy.probabilities(row[None], mask[None])[0].astype(np.float64)
-        actions = np.flatnonzero((mask != 0) & (prior >= min(self.rare, prior.max())))
-        if len(actions) == 1:
-            return Improvement(actions, prior[actions], np.zeros((1, 1)))
-        states = self.draw(row)
-        values = np.zeros((len(states), len(mask)), np.float32)
-        tried = np.zeros(len(mask), np.int8)
-        tried[actions] = 1
-        if 0 < self._cards_left(row) <= self.solved_cards:
-            values_by_solver(self.net.tables, states, tried, workspace(), values)
-            values /= self.rules.teams - 1
-        else:
-            values_by_network(self.net, states, actions, values)
-        return Improvement(actions, prior[actions], values[:, actions].astype(np.float64))
+        actions = np.flatnonzero((mask != 0) & (prior >= min(RARE, prior.max())))
+        values = np.zeros((1 if len(actions) == 1 else self.worlds, len(actions)))
+        if len(actions) > 1:
+            values_by_network(self._net, self.draw(row), actions, values)
+        return Trial(actions, prior[actions], values)
 
     def draw(self, row: Int8Array) -> RecordArray:
-        """Worlds [W] drawn by how likely the policy makes what the others did."""
+        """Worlds [W] that fit an observation [d], each as often as is likely by what the others did."""
         seed = self.seed_of(row)
-        if not self.pool:
+        if self.pool == 0:
             return sample_worlds(row, self.rules, self.worlds, seed).states.view(np.ndarray)
-        drawn = sample_worlds(row, self.rules, self.pool * self.worlds, seed)
-        weights = tempered(self.power * self.logs(drawn).sum(axis=1), self.least * self.worlds)
-        return drawn.states.view(np.ndarray)[resample(weights, self.worlds, seed)]
+        states, logs = self.weighed(row, sample_worlds(row, self.rules, self.pool * self.worlds, seed), seed)
+        return states[resample(tempered(logs, LEAST * self.worlds), self.worlds, seed)]
 
-    def logs(self, worlds: Worlds) -> Float64Array:
-        """Logarithms [W, PARTS] of how likely the policy makes what the others did."""
+    def weighed(self, row: Int8Array, worlds: Worlds, seed: int) -> tuple[RecordArray, Float64Array]:
+        """The worlds [W] with discards drawn again, and logarithms [W] of their weights."""
         states = new_states(len(worlds.states))
-        for field in ("dealer", "one_deal", "max_deals", "scores"):
+        for field in ("dealer", "one_deal", "max_deals", "scores", "winner"):
             states[field] = worlds.states[field]
-        states["winner"] = -1
         plain = states.view(np.ndarray)
-        begin_all(self.net.tables, worlds.orders, plain)
-        logs = np.zeros((len(plain), 3))
-        log_likelihoods(self.net, worlds.actions, plain, self.floor, logs)
-        return logs
-
-    def _cards_left(self, row: Int8Array) -> int:
-        """Cards in all hands in play, 0 before."""
-        layout = observation_layout(self.rules)
-        if not row[layout["phase"].start + PLAY]:
-            return 0
-        return self.rules.players * self.rules.hand_size - int(np.count_nonzero(row[layout["trick_of"].slice]))
+        begin_all(self._net.tables, worlds.orders, plain)
+        logs = np.empty(len(plain))
+        weigh(
+            *(self._net, row, np.uint64(seed), True, self.floor),
+            *(worlds.actions, plain, logs),
+        )
+        return plain, logs
