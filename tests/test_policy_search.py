@@ -92,12 +92,16 @@ def test_choice__is_the_policys_unless_another_is_surely_better(monkeypatch: pyt
     agent = started(make_rules("four_point"), doubt=2.0)
 
     def chosen(values: Float64Array) -> int:
-        trial = Trial(np.array([4, 7, 9]), np.array([0.2, 0.7, 0.1]), values)
+        size = len(values)
+        trial = Trial(np.array([4, 7, 9]), np.array([0.2, 0.7, 0.1]), values, np.full(size, 1 / size), size)
         monkeypatch.setattr(agent, "try_actions", lambda row, mask: trial)
         return agent.decide(np.zeros(1, np.int8), np.zeros(1, np.int8))
 
     assert chosen(np.array([[1.0, 1.0, 1.0]] * 5)) == 7
     assert chosen(np.array([[1.0, 0.0, 0.5]] * 5)) == 4
+    # A gain so small may not be worth what the policy thinks of it.
+    assert chosen(np.array([[0.02, 0.0, 0.0]] * 5)) == 7
+    assert chosen(np.array([[0.05, 0.0, 0.05]] * 5)) == 4
     # Better by 0.4 in the mean, with a standard error of 0.81.
     assert chosen(np.array([[3.0, 0, 0], [-1, 0, 0], [1, 0, 0], [-1, 0, 0], [0, 0, 0]])) == 7
     assert chosen(np.array([[3.0, 0, 0.2], [-1, 0, 0.3], [1, 0, 0.2], [-1, 0, 0.2], [0, 0, 0.1]])) == 9
@@ -110,7 +114,8 @@ def test_improved__raises_what_gains_and_keeps_what_does_not(monkeypatch: pytest
     actions = np.flatnonzero(mask)[:3]
 
     def better(values: list[list[float]]) -> list[float]:
-        trial = Trial(actions, np.array([0.5, 0.25, 0.25]), np.array(values))
+        weights = np.full(len(values), 1 / len(values))
+        trial = Trial(actions, np.array([0.5, 0.25, 0.25]), np.array(values), weights, len(values))
         monkeypatch.setattr(agent, "try_actions", lambda row, mask: trial)
         return agent.improved(observation[None], mask[None], temperature=0.5)[0][actions].tolist()
 

@@ -21,7 +21,7 @@ from smear_env.agents.policy import PolicyAgent
 from smear_env.agents.search.base import SearchAgent
 from smear_env.agents.search.likelihood import begin_all, resample
 from smear_env.agents.search.network_play import Net, values_by_network
-from smear_env.agents.search.posterior import tempered, weigh
+from smear_env.agents.search.posterior import effective, tempered, weigh
 from smear_env.agents.search.worlds import ANNOUNCED, Worlds, fill_worlds, sample_worlds
 from smear_env.agents.seen import kernel_tables
 from smear_env.engine.state import new_states
@@ -31,12 +31,14 @@ POOL = 4
 """Worlds weighed for each that is drawn."""
 FLOOR = 0.02
 """Share of the policy's probabilities that is spread over all legal actions: others are not quite like it."""
-LEAST = 0.1
-"""Worlds that must remain in effect, as a share of those drawn; otherwise weights are made more even."""
+LEAST = 0.5
+"""Worlds that must remain in effect, as a share of those tried; otherwise weights are made more even."""
 RARE = 0.01
 """Actions that the policy takes less often are not tried."""
 DOUBT = 1.0
 """Standard errors by which an action must be better than the policy's."""
+ODDS = 0.03
+"""Points by which an action must be better for each factor e by which the policy takes it less often."""
 TEMPERATURE = 0.25
 """Points that an action must gain for `improved` to make it e times as likely as the policy does."""
 
@@ -50,12 +52,18 @@ class Trial(NamedTuple):
     """[A] the policy's probabilities."""
     values: Float64Array
     """[W, A] points, own score change less the others' mean."""
+    weights: Float64Array
+    """[W] of the worlds, summing to 1."""
+    effective: float
+    """As many worlds, evenly drawn, would say as much."""
 
     def gains(self) -> tuple[Float64Array, Float64Array]:
         """How much better than the policy's most probable action each is in the mean, and its standard error, [A]."""
         first = self.prior.argmax()
         gains = self.values - self.values[:, first : first + 1]
-        return gains.mean(axis=0), gains.std(axis=0) / np.sqrt(max(1, len(gains) - 1))
+        mean = self.weights @ gains
+        deviation = np.sqrt(self.weights @ (gains - mean) ** 2)
+        return mean, deviation / np.sqrt(max(1.0, self.effective - 1.0))
 
 
 class PolicySearchAgent(SearchAgent):
@@ -99,15 +107,16 @@ class PolicySearchAgent(SearchAgent):
         self._net = Net(*kernel_tables(rules), *self.policy.network)
 
     def decide(self, row: Int8Array, mask: Int8Array) -> int:
-        """The policy's most probable action, unless another is better by more than `doubt` standard errors; of several
-        the one that is most surely so.
+        """The action of the best gain, less `doubt` standard errors and less `ODDS` for the policy's preference; its own
+        has 0.
         """
         trial = self.try_actions(row, mask)
         mean, error = trial.gains()
-        surely = mean - self.doubt * error
-        best = int(trial.prior.argmax())
-        other = int(surely.argmax())
-        return int(trial.actions[other if surely[other] > 1e-6 else best])
+        best = trial.prior.argmax()
+        surely = mean - self.doubt * error + ODDS * np.log(trial.prior / trial.prior[best])
+        # Of equals it is the policy's.
+        surely[best] = 1e-6
+        return int(trial.actions[surely.argmax()])
 
     def improved(
         self, observations: Int8Array, masks: Int8Array, temperature: float = TEMPERATURE
@@ -135,18 +144,27 @@ class PolicySearchAgent(SearchAgent):
         """Try what the policy may do, by observation [d] and mask [n], in worlds that fit."""
         prior = self.policy.probabilities(row[None], mask[None])[0].astype(np.float64)
         actions = np.flatnonzero((mask != 0) & (prior >= min(RARE, prior.max())))
-        values = np.zeros((1 if len(actions) == 1 else self.worlds, len(actions)))
-        if len(actions) > 1:
-            values_by_network(self._net, self.draw(row), actions, values)
-        return Trial(actions, prior[actions], values)
+        if len(actions) == 1:
+            return Trial(actions, prior[actions], np.zeros((1, 1)), np.ones(1), 1.0)
+        states, weights, effect = self.draw(row)
+        values = np.empty((len(states), len(actions)))
+        values_by_network(self._net, states, actions, values)
+        return Trial(actions, prior[actions], values, weights, effect)
 
-    def draw(self, row: Int8Array) -> RecordArray:
-        """Worlds [W] that fit an observation [d], each as often as is likely by what the others did."""
+    def draw(self, row: Int8Array) -> tuple[RecordArray, Float64Array, float]:
+        """Worlds [W] that fit an observation [d], `worlds` draws by how likely they are by what the others did: each but
+        once, with its share of the draws [W]; and how many even draws would say as much.
+        """
         seed = self.seed_of(row)
         if self.pool == 0:
-            return sample_worlds(row, self.rules, self.worlds, seed).states.view(np.ndarray)
+            states = sample_worlds(row, self.rules, self.worlds, seed).states.view(np.ndarray)
+            return states, np.full(len(states), 1 / len(states)), float(len(states))
         states, logs = self.weighed(row, sample_worlds(row, self.rules, self.pool * self.worlds, seed), seed)
-        return states[resample(tempered(logs, LEAST * self.worlds), self.worlds, seed)]
+        weights = tempered(logs, LEAST * self.worlds)
+        drawn, times = np.unique(resample(weights, self.worlds, seed), return_counts=True)
+        # Chance lies in which worlds were weighed, and in which of them were drawn.
+        effect = 1.0 / (1.0 / effective(weights) + 1.0 / self.worlds)
+        return states[drawn], times / self.worlds, effect
 
     def weighed(self, row: Int8Array, worlds: Worlds, seed: int) -> tuple[RecordArray, Float64Array]:
         """The worlds [W] with discards drawn again, and logarithms [W] of their weights."""
