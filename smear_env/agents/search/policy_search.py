@@ -104,12 +104,11 @@ class PolicySearchAgent(SearchAgent):
         """Begin a game; see `Agent`, and for other rules than the policy's `PolicyAgent.reset`."""
         self.policy.reset(rules, seat, seed)
         super().reset(rules, seat, seed)
-        self._net = Net(*kernel_tables(rules), *self.policy.network)
+        tables, starts = kernel_tables(rules)
+        self._net = Net(tables, starts, *self.policy.network)
 
     def decide(self, row: Int8Array, mask: Int8Array) -> int:
-        """The action of the best gain, less `doubt` standard errors and less `ODDS` for the policy's preference; its own
-        has 0.
-        """
+        """The action that gains most, less `doubt` standard errors and `ODDS`; the policy's own gains 0."""
         trial = self.try_actions(row, mask)
         mean, error = trial.gains()
         best = trial.prior.argmax()
@@ -152,8 +151,8 @@ class PolicySearchAgent(SearchAgent):
         return Trial(actions, prior[actions], values, weights, effect)
 
     def draw(self, row: Int8Array) -> tuple[RecordArray, Float64Array, float]:
-        """Worlds [W] that fit an observation [d], `worlds` draws by how likely they are by what the others did: each but
-        once, with its share of the draws [W]; and how many even draws would say as much.
+        """Worlds [W] that fit an observation [d], drawn by how likely they are by what the others did: each but once,
+        with its share of the draws [W]; and how many even draws would say as much.
         """
         seed = self.seed_of(row)
         if self.pool == 0:

@@ -155,7 +155,7 @@ def throwable(t: RecordArray, hand: np.uint64, seat: Whole, known: Known) -> tup
     those that it may have.
     """
     forced, free = _NONE, _NONE
-    rest = hand & ~known.shown[seat]
+    rest = hand & ~np.uint64(known.shown[seat])
     while rest != _NONE:
         card = lowest(rest)
         rest = drop_lowest(rest)
