@@ -25,7 +25,7 @@ from smear_env.agents.decision import choose, decide, evaluate, flatten
 from smear_env.features import feature_scale
 from smear_env.layout import layout_hash, observation_scale
 from smear_env.rules import PRESETS, Rules
-from smear_env.suits import suits_of
+from smear_env.suits import Bytes, suits_of
 
 FORMAT = "smear-policy/1"
 DESCRIPTION = "policy.json"
@@ -219,6 +219,11 @@ class PolicyAgent:
             features=network.get("features", False),
         )
         self._generator = np.random.default_rng(0)
+
+    @property
+    def network(self) -> tuple[Bytes, Int64Array, Float32Array]:
+        """Suits, widths and weights, as the kernels of `agents/decision.py` take them."""
+        return self._suits.table, self._widths, self._weights
 
     def reset(self, rules: Rules, seat: int, seed: int) -> None:
         """Begin a game; warns of an option outside the range trained on, ValueError for another game."""

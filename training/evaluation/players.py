@@ -82,8 +82,11 @@ class Player:
                 "play": "sampled" if agent.sample else "greedy",
             }
         plain = {"name": self.name, "kind": "registered", "clairvoyant": sees_all(agent)}
-        _, colon, helper = self.name.partition(":")
-        if colon:  # another agent that it consults
+        # Another agent that it consults, as `pimc-20:expert` and `four_point+search-100` do.
+        _, _, weigher = self.name.partition(":")
+        searching, _, _ = self.name.rpartition("+search-")
+        helper = searching or weigher
+        if helper:
             consulted = Player(helper)
             plain["consults"] = consulted.describe(consulted.make())
         return plain
