@@ -21,7 +21,7 @@ from smear_env.engine.state import OVER
 from smear_env.engine.step import step
 from smear_env.flags import address
 from smear_env.observation import write_mask, write_observation
-from smear_env.suits import Bytes
+from smear_env.suits import SUITS, Bytes
 
 _NONE = np.uint64(0)
 BLOCK = 64
@@ -74,7 +74,7 @@ def show(
 def play_by_network(net: Net, states: RecordArray) -> None:
     """Let the network finish all deals, [S]; their matches must end with them."""
     t = net.tables[0]
-    d, n = net.widths[0], net.widths[-1]
+    d, n = net.suits.view(SUITS)[0].observation.width, net.widths[-1]
     rows, masks = np.empty((BLOCK, d), np.int8), np.empty((BLOCK, n), np.int8)
     logits, actions = np.empty((BLOCK, n), np.float32), np.empty(BLOCK, np.int64)
     no_draws = np.empty((BLOCK, 0), np.float32)

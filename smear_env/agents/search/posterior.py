@@ -28,6 +28,7 @@ from smear_env.engine.state import DISCARD, EXCHANGE
 from smear_env.engine.step import step
 from smear_env.flags import address
 from smear_env.observation import write_mask, write_observation
+from smear_env.suits import SUITS
 
 _NONE = np.uint64(0)
 _FINE = 1 << 30
@@ -54,7 +55,7 @@ def weigh(
     """
     t, at = net.tables[0], net.starts[0]
     known = read_known(t, at, row)
-    d, n = net.widths[0], net.widths[-1]
+    d, n = net.suits.view(SUITS)[0].observation.width, net.widths[-1]
     rows, masks = np.empty((BLOCK, d), np.int8), np.empty((BLOCK, n), np.int8)
     logits, asked = np.empty((BLOCK, n), np.float32), np.empty(BLOCK, np.int64)
     for first in range(0, len(states), BLOCK):
