@@ -248,8 +248,11 @@ def test_loss__magnet_hand_worked() -> None:
 
 
 def test_loss__lesson_hand_worked() -> None:
-    # Chances 3/4 and 1/4, worth 2 and 6 points: 3 in the mean, 3 fewer than the best. A point is half a deviation.
-    taught = Weights(clip=0.2, entropy=0.0, bid_entropy=0.0, value=0.5, teacher=0.25, point=0.5)
+    # Chances 3/4 and 1/4, worth 2 and 6 points: 3 in the mean, 3 fewer than the best. A point is half a deviation, and
+    # two logits.
+    taught = Weights(
+        clip=0.2, entropy=0.0, bid_entropy=0.0, value=0.5, teacher=0.25, point=0.5, sharpness=2.0
+    )
     given = {
         "advantage": [1.0, 1.0],
         "log_probability": [math.log(0.75)] * 2,
@@ -260,7 +263,8 @@ def test_loss__lesson_hand_worked() -> None:
     assert found.terms[REGRET] == pytest.approx(3.0)
     surrogate = -0.25 / 2  # of the first action's logit: 1 - 3/4, over two decisions
     assert found.by_logits[1] == pytest.approx([surrogate, -surrogate])
-    lesson = -0.25 * 0.5 * 0.75 * (2 - 3) / 2
+    # Half a logit of log 3 above the mean is a quarter of log 3 in points; the lesson has it 2 below.
+    lesson = 0.25 * 0.5 * (math.log(3) / 4 + 2) / 2
     expected = 0.75 * surrogate + lesson
     assert found.by_logits[0] == pytest.approx([expected, -expected])
 

@@ -77,9 +77,11 @@ class TrainConfig:
     """How much of what a card decision teaches is the solver's values of its cards, at first; the rest is returns."""
     teacher_until: float = 0.8
     """Share of the run at which the teacher has nothing more to say; it says less from half of that on."""
-    teacher_share: float = 0.5
+    teacher_sharpness: float = 20.0
+    """Logits for a point that the solver sees between two cards."""
+    teacher_share: float = 1.0
     """Share of the card decisions that the teacher solves."""
-    teacher_cards: int = 24
+    teacher_cards: int = 20
     """The teacher solves positions of at most so many cards in all hands."""
     target: str = ""
     """Checkpoint that the learner plays against and never learns from, to exploit it; empty: self-play."""
@@ -172,7 +174,7 @@ _RANGES = (
         1,
     ),
     ("teacher_until", 1e-12, 1),
-    ("learning_rate clip max_gradient_norm checkpoint_minutes", 1e-12, math.inf),
+    ("teacher_sharpness learning_rate clip max_gradient_norm checkpoint_minutes", 1e-12, math.inf),
 )
 
 

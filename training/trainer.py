@@ -173,6 +173,7 @@ class Trainer:
             max_gradient_norm=config.max_gradient_norm,
             minibatch=config.minibatch,
             magnet=config.magnet,
+            sharpness=config.teacher_sharpness,
             teacher=config.teacher * min(1.0, max(0.0, 2 * (1 - done / config.teacher_until))),
         )
 
