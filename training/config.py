@@ -74,15 +74,13 @@ class TrainConfig:
     magnet_rate: float = 0.02
     """How far the magnet moves to the policy with each update."""
     teacher: float = 0.0
-    """How much of what a card decision teaches is the solver's values of its cards, at first; the rest is returns."""
-    teacher_until: float = 0.8
-    """Share of the run at which the teacher has nothing more to say; it says less from half of that on."""
-    teacher_sharpness: float = 20.0
-    """Logits for a point that the solver sees between two cards."""
-    teacher_share: float = 1.0
-    """Share of the card decisions that the teacher solves."""
-    teacher_cards: int = 20
-    """The teacher solves positions of at most so many cards in all hands."""
+    """How much of what a taught card decision teaches are play-outs of all its cards; the rest is the return."""
+    teacher_softness: float = 4.0
+    """Logits are divided by it in a lesson, so that something is learnt where the policy is sure and wrong."""
+    teacher_share: float = 0.5
+    """Share of the card decisions late in a deal that are taught."""
+    teacher_cards: int = 12
+    """Late in a deal: at most so many cards are left in all hands."""
     target: str = ""
     """Checkpoint that the learner plays against and never learns from, to exploit it; empty: self-play."""
     target_seats: str = "partners"
@@ -173,8 +171,7 @@ _RANGES = (
         0,
         1,
     ),
-    ("teacher_until", 1e-12, 1),
-    ("teacher_sharpness learning_rate clip max_gradient_norm checkpoint_minutes", 1e-12, math.inf),
+    ("teacher_softness learning_rate clip max_gradient_norm checkpoint_minutes", 1e-12, math.inf),
 )
 
 

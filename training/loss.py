@@ -5,9 +5,9 @@ policy made, the squared error of the values by team, an entropy bonus, and if i
 KL(policy, magnet) to a slow average of past policies, which keeps self-play from going round in circles (Sokota et al.,
 "A unified approach to reinforcement learning, quantal response equilibria, and two-player zero-sum games", 2023). A
 call that was drawn by chance has no surrogate, bonus or magnet: the policy learns to draw it as often, and so begins
-with sensible calls. Where there is a lesson (`training.teacher`), the logits are drawn to its points, in place of a
-part of surrogate and bonus: sharpness / 2 times the squared errors of logits / sharpness, both less their means. A
-surrogate by the lesson's points would teach nothing where the policy is sure and wrong.
+with sensible calls. Where there is a lesson (`training.teacher`), what softmax(logits / softness) earns by it, times
+softness, takes the place of a part of surrogate and bonus: all actions are weighed at once, and softened, since nothing
+is learnt where the policy is sure and wrong.
 
 The same by a tensor library takes some fifty calls on small tensors, as long as a small minibatch's matrix products.
 """
@@ -60,7 +60,7 @@ class Weights(NamedTuple):
     magnet: float = 0.0
     teacher: float = 0.0  # of a lesson, and so much less of the surrogate
     point: float = 1.0  # what a point is in normalised advantages
-    sharpness: float = 1.0  # logits for a point of a lesson
+    softness: float = 1.0  # what logits are divided by in a lesson
 
 
 class Counts(NamedTuple):
@@ -95,7 +95,7 @@ def differentiate(
     """
     teams = values.shape[1]
     chances, logs = np.empty(logits.shape[1]), np.empty(logits.shape[1])
-    magnet_chances, magnet_logs = np.empty(logits.shape[1]), np.empty(logits.shape[1])
+    other_chances, other_logs = np.empty(logits.shape[1]), np.empty(logits.shape[1])
     chosen_by_policy = max(counts.own, 1)
     for i in range(len(rows)):
         row = rows[i]
@@ -119,21 +119,22 @@ def differentiate(
             pull, bonus = pull * (1 - weights.teacher), bonus * (1 - weights.teacher)
             mean, best = _expected(decisions.lesson[row], mask, chances)
             terms[REGRET] += (best - mean) / max(counts.taught, 1)
-            level = _level(logits[i], decisions.lesson[row], mask, weights.sharpness)
+            _distribution(logits[i] / weights.softness, mask, other_chances, other_logs)
+            level, _ = _expected(decisions.lesson[row], mask, other_chances)
         hold = weights.magnet / counts.decisions if own else 0.0
         distance = 0.0
         if hold > 0:
-            _distribution(magnet_logits[i], mask, magnet_chances, magnet_logs)
-            distance = -entropy - _expected(magnet_logs, mask, chances)[0]
+            _distribution(magnet_logits[i], mask, other_chances, other_logs)
+            distance = -entropy - _expected(other_logs, mask, chances)[0]
             terms[MAGNET] += distance / counts.decisions
         for k in range(len(mask)):
             if mask[k] != 0:
                 slope = chances[k] * (pull + bonus * (logs[k] + entropy))
                 if lesson > 0:
-                    off = logits[i, k] / weights.sharpness - decisions.lesson[row, k] - level
-                    slope += lesson * weights.point * off
+                    better = decisions.lesson[row, k] - level
+                    slope -= lesson * weights.point * other_chances[k] * better
                 if hold > 0:
-                    slope += hold * chances[k] * (logs[k] - magnet_logs[k] - distance)
+                    slope += hold * chances[k] * (logs[k] - other_logs[k] - distance)
                 logit_gradient[i, k] = slope - (pull if k == action else 0.0)
             else:
                 logit_gradient[i, k] = 0
@@ -173,14 +174,3 @@ def _expected(numbers: Float64Array, mask: Int8Array, chances: Float64Array) -> 
             mean += chances[k] * numbers[k]
             most = max(most, np.float64(numbers[k]))
     return mean, most
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")  # type: ignore[untyped-decorator]
-def _level(logits: Float32Array, lesson: Float32Array, mask: Int8Array, sharpness: float) -> float:
-    """How much the legal logits, in points, are above the lesson in the mean."""
-    total, legal = 0.0, 0
-    for k in range(len(mask)):
-        if mask[k] != 0:
-            total += logits[k] / sharpness - lesson[k]
-            legal += 1
-    return total / legal
