@@ -24,6 +24,7 @@ from smear_env.layout import (
     state_layout,
     state_scale,
 )
+from smear_env.portable import PortableTables, portable_tables
 from smear_env.rules import (
     FOUR_POINT,
     MINI,
@@ -61,6 +62,7 @@ __all__ = [
     "IllegalActionError",
     "InOrder",
     "PolicyAgent",
+    "PortableTables",
     "Rules",
     "SelfPlayVectorEnv",
     "Standing",
@@ -86,6 +88,7 @@ __all__ = [
     "original_columns",
     "pieces",
     "play_values",
+    "portable_tables",
     "raw_env",
     "read_policy",
     "read_weights",
