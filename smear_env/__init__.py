@@ -8,6 +8,7 @@ from smear_env._data import checkpoints_folder, configs_folder, deals_folder, va
 from smear_env.aec import env, raw_env
 from smear_env.agents.base import Agent
 from smear_env.agents.policy import DESCRIPTION as POLICY_FILE
+from smear_env.agents.policy import METADATA as ONNX_METADATA
 from smear_env.agents.policy import FORMAT as POLICY_FORMAT
 from smear_env.agents.policy import CheckpointError, PolicyAgent, find_checkpoint, load_policy, read_weights
 from smear_env.agents.policy import read_description as read_policy
@@ -49,6 +50,7 @@ register()
 __all__ = [
     "FOUR_POINT",
     "MINI",
+    "ONNX_METADATA",
     "PHASE_NAMES",
     "POLICY_FILE",
     "POLICY_FORMAT",

@@ -42,7 +42,7 @@ class _Named(nn.Module):
     """Constants by name, which travel inside the graph."""
 
     def hold(self, name: str, values: object, kind: torch.dtype = torch.int64) -> None:
-        self.register_buffer(name, torch.as_tensor(np.asarray(values)).to(kind), persistent=False)
+        self.register_buffer(name, torch.tensor(np.ascontiguousarray(values), dtype=kind), persistent=False)
 
 
 class SuitOrder(_Named):
@@ -64,7 +64,8 @@ class SuitOrder(_Named):
         self.starts = {name: layout[name].start for name in ("hand", "unseen", "trump")}
         self.has_mates = len(tables.mate) > 0
         self.hold("flag_weight", 1 << np.arange(self.ranks))
-        self.hold("mate", tables.mate)
+        if self.has_mates:
+            self.hold("mate", tables.mate)
         self.hold("entry", np.arange(len(tables.entry_suit)))
         self.hold("action", np.arange(len(tables.action_suit)))
         for name in ("entry_suit", "entry_distance", "action_suit", "action_distance"):
@@ -261,7 +262,7 @@ class PolicyGraph(nn.Module):
         self.order = SuitOrder(rules) if ordered else None
         self.features = Features(rules) if features else None
         scale = np.concatenate([observation_scale(rules), *([feature_scale(rules)] if features else [])])
-        self.register_buffer("scale", torch.from_numpy(scale), persistent=False)
+        self.register_buffer("scale", torch.tensor(scale), persistent=False)
         self.layers = nn.ModuleList()
         for weight, bias in layers:
             layer = nn.Linear(weight.shape[1], weight.shape[0])
