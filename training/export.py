@@ -83,6 +83,7 @@ def as_onnx(folder: Path) -> bytes:
                 exported_program(folder),
                 input_names=INPUTS,
                 output_names=OUTPUTS,
+                dynamic_shapes={name: {0: "batch"} for name in INPUTS},
                 dynamo=True,
                 verbose=False,
             )
