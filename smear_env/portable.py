@@ -16,10 +16,11 @@ from smear_env.suits import SUITS, suits_of
 
 
 class PortableTables(NamedTuple):
-    """What `order_suits` and `original_columns` know of a game; S suits, C cards, d entries of an observation, n actions.
+    """What `order_suits` and `original_columns` know of a game.
 
-    An entry that belongs to a suit has its place in the cards' order of suits and the distance to the same entry of the
-    next suit: with the suits in another order, place p shows what stood `distance * (order[p] - p)` behind.
+    S suits, C cards, d entries of an observation, n actions. For an entry that belongs to a suit, it says to which, and
+    how far the same entry of the next suit is: in another order of suits, an entry of the suit in place p shows what
+    stood `distance * (order[p] - p)` entries further.
     """
 
     entry_suit: Int64Array
@@ -60,13 +61,17 @@ def portable_tables(rules: Rules) -> PortableTables:
     (tables,) = compile_tables(rules)
     # The last row of all is that of no trump, however many suits there are.
     trumps, cards = [*range(suits), -1], slice(0, len(rules.card_names))
-    by_trump = (tables[name][trumps, cards].astype(np.int64) for name in ("suit_of", "strength", "claim"))
+    suit_of, strength, claim = (
+        tables[name][trumps, cards].astype(np.int64) for name in ("suit_of", "strength", "claim")
+    )
     return PortableTables(
         entry_suit,
         entry_distance,
         row.place[actions].copy(),
         row.named[1, actions] - row.named[0, actions],
         row.mate[:suits].copy() if row.bowers else np.empty(0, np.int64),
-        *by_trump,
+        suit_of,
+        strength,
+        claim,
         tables.card_points[cards].astype(np.int64),
     )

@@ -8,6 +8,7 @@ import json
 import pickle
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,10 @@ from smear_env import ONNX_METADATA, PRESETS, CheckpointError, load_policy, make
 pytest.importorskip("torch")
 pytest.importorskip("onnx")
 pytest.importorskip("onnxscript")
-onnxruntime = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxruntime")
 
 import onnx
+import onnxruntime
 import torch
 
 from smear_env.agents.onnx_policy import OnnxPolicy
@@ -33,7 +35,7 @@ KINDS = {
     "four_point": {"features": True},
     "schmier": {"features": True, "suits": "as_dealt"},
     "six_point": {},
-    "mini": {},
+    "mini": {"features": True},
 }
 """Networks that are exported from fresh weights; the shipped ones beside them."""
 
@@ -50,14 +52,30 @@ class Exported:
         self.file, self.difference = export(self.checkpoint, "onnx", folder / "one.onnx")
 
 
-@pytest.fixture(scope="module", params=[*KINDS, "shipped four_point", "shipped schmier"])
-def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Exported:
-    return Exported(tmp_path_factory.mktemp("export"), request.param)
-
-
 @pytest.fixture(scope="module")
-def mini(tmp_path_factory: pytest.TempPathFactory) -> Exported:
-    return Exported(tmp_path_factory.mktemp("export"), "mini")
+def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Exported]:
+    """Exports by name, each made once."""
+    return cache(lambda name: Exported(tmp_path_factory.mktemp("export"), name))
+
+
+# An export with features takes seconds; what is in the graph is compared in `test_graph.py`.
+@pytest.fixture(
+    params=[
+        "mini",
+        "shipped schmier",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("four_point", "schmier", "six_point", "shipped four_point")
+        ),
+    ]
+)
+def exported(request: pytest.FixtureRequest, make: Callable[[str], Exported]) -> Exported:
+    return make(request.param)
+
+
+@pytest.fixture
+def mini(make: Callable[[str], Exported]) -> Exported:
+    return make("mini")
 
 
 # ------------------------------------------------------------------------------------------------ the files
@@ -96,7 +114,7 @@ def test_onnx__says_nothing_of_the_machine_it_was_made_on(exported: Exported) ->
     assert str(Path(__file__).resolve().parent.parent).encode() not in exported.file.read_bytes()
 
 
-@pytest.mark.parametrize("preset", ["four_point", "schmier"])
+@pytest.mark.parametrize("preset", ["mini", pytest.param("schmier", marks=pytest.mark.slow)])
 def test_torch_export__gives_the_probabilities_of_load_policy(tmp_path: Path, preset: str) -> None:
     folder = fresh_policy(tmp_path / "policy", preset, **KINDS[preset])
     file, difference = export(folder, "torch-export", tmp_path / "one.pt2")
@@ -160,9 +178,7 @@ def test_policy__from_onnx_is_for_its_game_and_options(mini: Exported) -> None:
 
 
 @pytest.mark.parametrize("copier", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
-def test_policy__from_onnx_copies_act_alike_and_apart(
-    mini: Exported, copier: Callable[[Any], Any]
-) -> None:
+def test_policy__from_onnx_copies_act_alike_and_apart(mini: Exported, copier: Callable[[Any], Any]) -> None:
     agent = load_policy(mini.file, sample=True)
     other, rows = copier(agent), reached("mini")
     for _ in range(3):
@@ -249,10 +265,10 @@ def test_onnx__that_is_no_policy_of_ours_is_refused(
 
 
 def test_onnx__damaged_or_absent_is_refused(mini: Exported, tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="absent.onnx: not readable"):
+    with pytest.raises(CheckpointError, match=r"absent\.onnx: not readable"):
         load_policy(tmp_path / "absent.onnx")
     (tmp_path / "half.onnx").write_bytes(mini.file.read_bytes()[:2000])
-    with pytest.raises(CheckpointError, match="half.onnx: not readable as ONNX"):
+    with pytest.raises(CheckpointError, match=r"half\.onnx: not readable as ONNX"):
         load_policy(tmp_path / "half.onnx")
 
 

@@ -76,9 +76,7 @@ def test_graph__of_a_shipped_checkpoint_gives_the_probabilities_of_load_policy(n
     observation, mask = reached(name)
     graph = PolicyGraph.of_checkpoint(checkpoints_folder() / name)
     found, _ = graph(torch.from_numpy(observation), torch.from_numpy(mask))
-    np.testing.assert_allclose(
-        found.numpy(), load_policy(name).probabilities(observation, mask), atol=1e-5
-    )
+    np.testing.assert_allclose(found.numpy(), load_policy(name).probabilities(observation, mask), atol=1e-5)
 
 
 def test_graph__row_without_a_legal_action_has_no_probability(tmp_path: Path) -> None:
@@ -91,7 +89,11 @@ def test_graph__row_without_a_legal_action_has_no_probability(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("preset", "options"),
-    [("schmier", {"exchange": 0}), ("four_point", {"stock_to_bidder": 0}), ("six_point", {"joker_order": "first"})],
+    [
+        ("schmier", {"exchange": 0}),
+        ("four_point", {"stock_to_bidder": 0}),
+        ("six_point", {"joker_order": "first"}),
+    ],
 )
 def test_features__are_the_presets_under_other_options_too(preset: str, options: dict[str, object]) -> None:
     rules = make_rules(preset, **options)

@@ -54,7 +54,7 @@ def exported_program(folder: Path) -> ExportedProgram:
     rows = positions(rules, games=2, steps=1)
     batch = {0: Dim("batch")}
     program = torch.export.export(
-        graph, tuple(map(torch.from_numpy, rows)), dynamic_shapes={name: batch for name in INPUTS}
+        graph, tuple(map(torch.from_numpy, rows)), dynamic_shapes=dict.fromkeys(INPUTS, batch)
     )
     for node in program.graph.nodes:
         node.meta.pop("stack_trace", None)  # where the sources lie here is nobody's concern

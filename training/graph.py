@@ -7,7 +7,7 @@ package. Entries are small whole numbers, exact in the types used; tests compare
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
@@ -243,7 +243,7 @@ class PolicyGraph(nn.Module):
 
     Args:
         rules: of the preset.
-        layers: weights [outputs, inputs] and biases of each layer, from the first to the logits.
+        body: the network, from its inputs [B, inputs] float32, scaled to about -1..1, to logits [B, n].
         ordered: the network sees suits in order.
         features: it takes features beside the observation.
     """
@@ -253,7 +253,7 @@ class PolicyGraph(nn.Module):
     def __init__(
         self,
         rules: Rules,
-        layers: Sequence[tuple[Float32Array, Float32Array]],
+        body: nn.Module,
         *,
         ordered: bool = True,
         features: bool = False,
@@ -263,22 +263,17 @@ class PolicyGraph(nn.Module):
         self.features = Features(rules) if features else None
         scale = np.concatenate([observation_scale(rules), *([feature_scale(rules)] if features else [])])
         self.register_buffer("scale", torch.tensor(scale), persistent=False)
-        self.layers = nn.ModuleList()
-        for weight, bias in layers:
-            layer = nn.Linear(weight.shape[1], weight.shape[0])
-            layer.load_state_dict({"weight": torch.from_numpy(weight), "bias": torch.from_numpy(bias)})
-            self.layers.append(layer)
+        self.body = body
         self.requires_grad_(requires_grad=False)
 
     @classmethod
     def of_checkpoint(cls, folder: Path) -> Self:
         """The policy of a checkpoint folder; CheckpointError names file and field of a damaged one."""
         description = read_policy(folder)
-        weights, network = read_weights(folder, description), description["network"]
-        names = [*(f"trunk.{index}" for index in range(len(network["hidden"]))), "policy"]
+        network = description["network"]
         return cls(
             PRESETS[description["preset"]],
-            [(weights[f"{name}.weight"], weights[f"{name}.bias"]) for name in names],
+            _layers(read_weights(folder, description), len(network["hidden"])),
             ordered=network.get("suits", "ordered") == "ordered",
             features=network.get("features", False),
         ).eval()
@@ -295,11 +290,20 @@ class PolicyGraph(nn.Module):
             seen = self.order.in_order(observation, places)
         if self.features is not None:
             seen = torch.cat([seen, self.features(seen)], dim=1)
-        x = seen.to(torch.float32) * self.scale
-        for number, layer in enumerate(self.layers):
-            x = layer(x if number == 0 else torch.relu(x))
+        x = self.body(seen.to(torch.float32) * self.scale)
         if self.order is not None and places is not None:
             x = self.order.as_dealt(x, places)
         legal = mask != 0
         chances = torch.softmax(x.masked_fill(~legal, MASKED), dim=1) * legal
         return chances, x.masked_fill(~legal, -torch.inf)
+
+
+def _layers(weights: Mapping[str, Float32Array], hidden: int) -> nn.Sequential:
+    """A checkpoint's stack of so many hidden ReLU layers and its last one."""
+    parts: list[nn.Module] = []
+    for name in (*(f"trunk.{index}" for index in range(hidden)), "policy"):
+        weight, bias = (torch.from_numpy(weights[f"{name}.{part}"]) for part in ("weight", "bias"))
+        layer = nn.Linear(weight.shape[1], weight.shape[0])
+        layer.load_state_dict({"weight": weight, "bias": bias})
+        parts += [layer, nn.ReLU()]
+    return nn.Sequential(*parts[:-1])

@@ -16,6 +16,8 @@ import numpy as np
 from smear_env._jit import announce_compilation
 from smear_env._typing import Float32Array, Int8Array, Int64Array
 from smear_env.agents.policy import METADATA, NO_MASK, CheckpointError, PolicyAgent, check_description
+from smear_env.rules import PRESETS
+from smear_env.suits import suits_of
 
 INPUTS, OUTPUTS = ("observation", "mask"), ("probabilities", "logits")
 
@@ -39,7 +41,11 @@ class OnnxPolicy(PolicyAgent):
         description = _read_metadata(path, self._session)
         # What decides is this file, whatever weights it was made of.
         decides = {"weights": path.name, "weights_sha256": hashlib.sha256(self._content).hexdigest()}
-        self._describe(path, {**description, **decides}, sample=sample)
+        self.folder, self.name, self.sample = path, path.stem, sample
+        self.description = {**description, **decides}
+        # Of the game's suits, only the widths of its vectors are needed here.
+        self._suits = suits_of(PRESETS[description["preset"]])
+        self._generator = np.random.default_rng(0)
         _check_graph(path, self._session, self._suits.observation, self._suits.actions)
 
     @property
@@ -56,12 +62,17 @@ class OnnxPolicy(PolicyAgent):
             raise ValueError(NO_MASK)
         return int(self.act_batch(np.asarray(observation)[None], np.asarray(mask)[None])[0])
 
-    def _logits(self, observations: Int8Array, masks: Int8Array) -> Float32Array:
-        """[B, n] float32, minus infinity for what is not legal."""
+    def logits(self, observations: Int8Array, masks: Int8Array) -> Float32Array:
+        """A number for each action, [B, n] float32, minus infinity for what is not legal.
+
+        observations, masks: [B, d] and [B, n] int8, checked.
+        """
         announce_compilation()
-        seen, legal = self._checked(observations, masks)
-        (logits,) = self._session.run(["logits"], dict(zip(INPUTS, (seen, legal), strict=True)))
+        (logits,) = self._session.run(["logits"], dict(zip(INPUTS, (observations, masks), strict=True)))
         return logits
+
+    def _logits(self, observations: Int8Array, masks: Int8Array) -> Float32Array:
+        return self.logits(*self._checked(observations, masks))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_session"}
@@ -84,7 +95,7 @@ def _session(path: Path, content: bytes) -> Any:
     options.log_severity_level = 3  # errors are raised; warnings are not for who plays
     try:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # noqa: BLE001 - onnxruntime's errors have no class in common but this
+    except Exception as error:  # onnxruntime's errors have no class in common but this
         raise CheckpointError(f"{path}: not readable as ONNX: {error}") from error
 
 

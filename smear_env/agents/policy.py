@@ -210,7 +210,10 @@ class PolicyAgent:
     """
 
     def __init__(self, folder: Path, *, sample: bool = False) -> None:
-        self._describe(folder, read_description(folder), sample=sample)
+        self.folder = folder
+        self.description = read_description(folder)
+        self.name = folder.name
+        self.sample = sample
         weights = read_weights(folder, self.description)
         depth = len(self.description["network"]["hidden"])
         layers = [
@@ -221,16 +224,9 @@ class PolicyAgent:
         rules = PRESETS[self.description["preset"]]
         layers[0] = (layers[0][0] * _scale(self.description)[:, None], layers[0][1])
         self._widths, self._weights = flatten(layers)
-
-    def _describe(self, folder: Path, description: dict[str, Any], *, sample: bool) -> None:
-        """Keep what does not depend on where the weights are."""
-        self.folder = folder
-        self.description = description
-        self.name = folder.stem if folder.suffix == ONNX_ENDING else folder.name
-        self.sample = sample
-        network = description["network"]
+        network = self.description["network"]
         self._suits = suits_of(
-            PRESETS[description["preset"]],
+            rules,
             ordered=network.get("suits", "ordered") == "ordered",
             features=network.get("features", False),
         )

@@ -49,9 +49,7 @@ class Player:
         if self.outside:
             return False
         path = Path(self.name)
-        is_checkpoint = (
-            path.is_dir() or path.suffix == ".onnx" or (checkpoints_folder() / self.name).is_dir()
-        )
+        is_checkpoint = path.is_dir() or path.suffix == ".onnx" or (checkpoints_folder() / self.name).is_dir()
         return is_checkpoint or self.name.partition("-")[0] in QUICK
 
     def make(self) -> Agent:
