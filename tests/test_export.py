@@ -6,6 +6,7 @@ import copy
 import io
 import json
 import pickle
+import re
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -27,6 +28,7 @@ import onnxruntime
 import torch
 
 from smear_env.agents.onnx_policy import OnnxPolicy
+from tests.training_runs import ROOT
 from tests.travelling import fresh_policy, reached
 from training.evaluate import evaluate
 from training.export import DESCRIBED, export, main
@@ -35,7 +37,8 @@ KINDS = {
     "four_point": {"features": True},
     "schmier": {"features": True, "suits": "as_dealt"},
     "six_point": {},
-    "mini": {"features": True},
+    "mini": {},
+    "features of mini": {"features": True},
 }
 """Networks that are exported from fresh weights; the shipped ones beside them."""
 
@@ -44,7 +47,7 @@ class Exported:
     """One checkpoint and its ONNX file."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        self.name, self.preset = name, name.removeprefix("shipped ")
+        self.preset = name.split()[-1]
         shipped = name.startswith("shipped")
         self.checkpoint = (
             self.preset if shipped else fresh_policy(folder / "policy", self.preset, **KINDS[name])
@@ -61,7 +64,7 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Exported]:
 # An export with features takes seconds; what is in the graph is compared in `test_graph.py`.
 @pytest.fixture(
     params=[
-        "mini",
+        "features of mini",
         "shipped schmier",
         *(
             pytest.param(name, marks=pytest.mark.slow)
@@ -114,7 +117,7 @@ def test_onnx__says_nothing_of_the_machine_it_was_made_on(exported: Exported) ->
     assert str(Path(__file__).resolve().parent.parent).encode() not in exported.file.read_bytes()
 
 
-@pytest.mark.parametrize("preset", ["mini", pytest.param("schmier", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("preset", ["six_point", pytest.param("schmier", marks=pytest.mark.slow)])
 def test_torch_export__gives_the_probabilities_of_load_policy(tmp_path: Path, preset: str) -> None:
     folder = fresh_policy(tmp_path / "policy", preset, **KINDS[preset])
     file, difference = export(folder, "torch-export", tmp_path / "one.pt2")
@@ -306,3 +309,29 @@ def test_command__names_what_is_wrong(
     with pytest.raises(SystemExit, match=message):
         main()
     assert not list(tmp_path.iterdir())
+
+
+# ------------------------------------------------------------------------------------------------ the page
+
+
+def test_docs__show_how_to_run_the_files(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    make: Callable[[str], Exported],
+) -> None:
+    page = (ROOT / "docs" / "export.md").read_text(encoding="utf-8")
+    with_onnx, with_torch = re.findall(r"^```py\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    shown = make("mini")
+    (tmp_path / "four_point.onnx").write_bytes(shown.file.read_bytes())
+    export(shown.checkpoint, "torch-export", tmp_path / "four_point.pt2")
+    names: dict[str, Any] = {}
+    exec(with_onnx, names)
+    assert capsys.readouterr().out.strip() in PRESETS["mini"].action_names
+    by_onnx = names["probabilities"]
+    inputs = {"observation": names["rows"]["observation"], "mask": names["rows"]["mask"]}
+    names |= {name: torch.from_numpy(np.array(rows)) for name, rows in inputs.items()}
+    exec(with_torch, names)
+    np.testing.assert_allclose(names["probabilities"].numpy(), by_onnx, atol=1e-5)
+    assert json.loads(names["extra"][DESCRIBED])["preset"] == "mini"

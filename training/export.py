@@ -39,6 +39,8 @@ ENDINGS: dict[Format, str] = {"onnx": ".onnx", "torch-export": ".pt2"}
 DESCRIBED = f"{ONNX_METADATA}.json"
 """File of a torch program's archive that describes the policy."""
 INPUTS, OUTPUTS = ["observation", "mask"], ["probabilities", "logits"]
+OPSET = 18
+"""Version of ONNX's operators: old enough for runtimes in use, and the one that torch's exporter is written for."""
 TOLERANCE = 1e-5
 """Probabilities that differ more from those of `load_policy` are a fault, and nothing is written."""
 
@@ -84,6 +86,7 @@ def as_onnx(folder: Path) -> bytes:
                 input_names=INPUTS,
                 output_names=OUTPUTS,
                 dynamic_shapes={name: {0: "batch"} for name in INPUTS},
+                opset_version=OPSET,
                 dynamo=True,
                 verbose=False,
             )
