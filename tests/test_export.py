@@ -31,7 +31,7 @@ from smear_env.agents.onnx_policy import OnnxPolicy
 from tests.training_runs import ROOT
 from tests.travelling import fresh_policy, reached
 from training.evaluate import evaluate
-from training.export import DESCRIBED, export, main
+from training.export import DESCRIBED, OPSET, export, main
 
 KINDS = {
     "four_point": {"features": True},
@@ -103,6 +103,7 @@ def test_onnx__gives_the_probabilities_of_load_policy_for_any_number_of_rows(exp
 def test_onnx__is_a_sound_model_that_names_its_game(exported: Exported) -> None:
     model = onnx.load(exported.file)
     onnx.checker.check_model(model, full_check=True)
+    assert [(one.domain, one.version) for one in model.opset_import] == [("", OPSET)]
     rules, description = PRESETS[exported.preset], load_policy(exported.checkpoint).description
     found = {entry.key: entry.value for entry in model.metadata_props}
     assert found["preset"] == exported.preset
