@@ -47,7 +47,7 @@ class Exported:
     """One checkpoint and its ONNX file."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        self.preset = name.split()[-1]
+        self.preset = name.rsplit(maxsplit=1)[-1]
         shipped = name.startswith("shipped")
         self.checkpoint = (
             self.preset if shipped else fresh_policy(folder / "policy", self.preset, **KINDS[name])
