@@ -9,6 +9,7 @@ from smear_env.aec import env, raw_env
 from smear_env.agents.base import Agent
 from smear_env.agents.policy import DESCRIPTION as POLICY_FILE
 from smear_env.agents.policy import FORMAT as POLICY_FORMAT
+from smear_env.agents.policy import METADATA as ONNX_METADATA
 from smear_env.agents.policy import CheckpointError, PolicyAgent, find_checkpoint, load_policy, read_weights
 from smear_env.agents.policy import read_description as read_policy
 from smear_env.agents.registry import agent_names, make_agent, register_agent
@@ -24,6 +25,7 @@ from smear_env.layout import (
     state_layout,
     state_scale,
 )
+from smear_env.portable import PortableTables, portable_tables
 from smear_env.rules import (
     FOUR_POINT,
     MINI,
@@ -38,6 +40,7 @@ from smear_env.rules import (
 from smear_env.single import register
 from smear_env.standing import Standing, standings
 from smear_env.suits import InOrder, order_suits, original_actions, original_columns, rename_suits
+from smear_env.transcript import record_match, show_match
 from smear_env.values import card_values, play_values
 from smear_env.vector import SelfPlayVectorEnv, VectorStep
 
@@ -48,6 +51,7 @@ register()
 __all__ = [
     "FOUR_POINT",
     "MINI",
+    "ONNX_METADATA",
     "PHASE_NAMES",
     "POLICY_FILE",
     "POLICY_FORMAT",
@@ -61,6 +65,7 @@ __all__ = [
     "IllegalActionError",
     "InOrder",
     "PolicyAgent",
+    "PortableTables",
     "Rules",
     "SelfPlayVectorEnv",
     "Standing",
@@ -86,11 +91,14 @@ __all__ = [
     "original_columns",
     "pieces",
     "play_values",
+    "portable_tables",
     "raw_env",
     "read_policy",
     "read_weights",
+    "record_match",
     "register_agent",
     "rename_suits",
+    "show_match",
     "standings",
     "state_layout",
     "state_scale",

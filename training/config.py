@@ -105,6 +105,8 @@ class TrainConfig:
     """Torch device of the network: cpu or cuda."""
     run_dir: str = ""
     """Folder for logs and checkpoints; empty: runs/RULES-SEED."""
+    tracker: tuple[str, ...] = ("tensorboard",)
+    """Who is told how the run goes: tensorboard, and others as module:function (docs/metrics.md)."""
     checkpoint_minutes: float = 2.0
     """Minutes between checkpoints; one is also written at the end and on Ctrl-C."""
     evaluate_pairs: int = 4000
