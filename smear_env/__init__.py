@@ -9,7 +9,15 @@ from smear_env.aec import env, raw_env
 from smear_env.agents.base import Agent
 from smear_env.agents.policy import DESCRIPTION as POLICY_FILE
 from smear_env.agents.policy import FORMAT as POLICY_FORMAT
-from smear_env.agents.policy import CheckpointError, PolicyAgent, find_checkpoint, load_policy, read_weights
+from smear_env.agents.policy import (
+    MLP,
+    CheckpointError,
+    PolicyAgent,
+    find_checkpoint,
+    load_policy,
+    read_weights,
+    register_policy,
+)
 from smear_env.agents.policy import read_description as read_policy
 from smear_env.agents.registry import agent_names, make_agent, register_agent
 from smear_env.engine.state import PHASE_NAMES
@@ -24,6 +32,8 @@ from smear_env.layout import (
     state_layout,
     state_scale,
 )
+from smear_env.plugins import add_plugins, load_plugins
+from smear_env.rewards import RewardFunction, register_reward, reward_named
 from smear_env.rules import (
     FOUR_POINT,
     MINI,
@@ -33,7 +43,10 @@ from smear_env.rules import (
     SETBACK,
     SIX_POINT,
     Rules,
+    is_built_in,
     make_rules,
+    preset_of,
+    register_rules,
 )
 from smear_env.single import register
 from smear_env.standing import Standing, standings
@@ -48,6 +61,7 @@ register()
 __all__ = [
     "FOUR_POINT",
     "MINI",
+    "MLP",
     "PHASE_NAMES",
     "POLICY_FILE",
     "POLICY_FORMAT",
@@ -61,10 +75,12 @@ __all__ = [
     "IllegalActionError",
     "InOrder",
     "PolicyAgent",
+    "RewardFunction",
     "Rules",
     "SelfPlayVectorEnv",
     "Standing",
     "VectorStep",
+    "add_plugins",
     "agent_names",
     "card_values",
     "checkpoints_folder",
@@ -75,7 +91,9 @@ __all__ = [
     "feature_layout",
     "feature_scale",
     "find_checkpoint",
+    "is_built_in",
     "layout_hash",
+    "load_plugins",
     "load_policy",
     "make_agent",
     "make_rules",
@@ -86,11 +104,16 @@ __all__ = [
     "original_columns",
     "pieces",
     "play_values",
+    "preset_of",
     "raw_env",
     "read_policy",
     "read_weights",
     "register_agent",
+    "register_policy",
+    "register_reward",
+    "register_rules",
     "rename_suits",
+    "reward_named",
     "standings",
     "state_layout",
     "state_scale",
