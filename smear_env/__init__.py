@@ -6,7 +6,7 @@
 
 from smear_env._data import checkpoints_folder, configs_folder, deals_folder, variates_folder
 from smear_env.aec import env, raw_env
-from smear_env.agents.base import Agent
+from smear_env.agents.base import Agent, BaseAgent
 from smear_env.agents.policy import DESCRIPTION as POLICY_FILE
 from smear_env.agents.policy import FORMAT as POLICY_FORMAT
 from smear_env.agents.policy import (
@@ -71,6 +71,7 @@ __all__ = [
     "SETBACK",
     "SIX_POINT",
     "Agent",
+    "BaseAgent",
     "CheckpointError",
     "IllegalActionError",
     "InOrder",
