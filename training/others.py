@@ -49,18 +49,18 @@ class Others:
         actions: Int64Array,
     ) -> None:
         """Write their actions, as suits are in `seen`, into the rows of `actions` [N] where it is their turn."""
-        for number, network in enumerate(self.players):
+        for number, player in enumerate(self.players):
             rows = np.flatnonzero(turns == number)
             if len(rows) == 0:
                 continue
-            if isinstance(network, Opponent):
-                actions[rows] = network.act(shown, seen, rows)
+            if isinstance(player, Opponent):
+                actions[rows] = player.act(shown, seen, rows)
                 continue
             observation, mask = seen.observation[rows], seen.mask[rows]
             if self.greedy:
-                actions[rows] = most_probable(network, observation, mask)
+                actions[rows] = most_probable(player, observation, mask)
             else:
-                actions[rows], _ = choose(network, observation, mask, uniforms[rows])
+                actions[rows], _ = choose(player, observation, mask, uniforms[rows])
 
 
 def target_seats(games: int, players: int, teams: int, kind: str) -> Int64Array:
