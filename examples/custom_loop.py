@@ -19,7 +19,7 @@ from training.rollout import Rollout, collect
 from training.update import UpdateSettings, update
 
 CONFIG = TrainConfig(games=256, steps=16, hidden=(64, 64), critic_hidden=(64,), minibatch=512, seed=1)
-UPDATES = 8
+UPDATES = 6
 
 
 def main(folder: Path = Path("custom_loop")) -> None:
@@ -36,7 +36,7 @@ def main(folder: Path = Path("custom_loop")) -> None:
         counts = DealCounts(CONFIG.rules, np.ones(len(rules), bool))
         # Calls are drawn at first, so that the play is learnt before the bids.
         shown = collect(
-            games, network, shown, rollout, noise, CONFIG.gae_lambda, counts, auction_by_chance=number < 4
+            games, network, shown, rollout, noise, CONFIG.gae_lambda, counts, auction_by_chance=number < 3
         )
         settings = UpdateSettings(
             learning_rate=1e-3 * (1 - number / UPDATES),
@@ -51,7 +51,7 @@ def main(folder: Path = Path("custom_loop")) -> None:
         metrics = update(network, optimizer, rollout, settings, orders)
         print(f"update {number}: {counts.deals} deals, explained {metrics['loss/explained_variance']:.2f}")
     save_policy(folder, network, CONFIG, UPDATES * CONFIG.batch, [])
-    print(describe(evaluate(str(folder), "random", rules[0], pairs=200)))
+    print(describe(evaluate(str(folder), "random", rules[0], pairs=100)))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -19,14 +20,19 @@ from smear_env import (
     POLICY_FILE,
     PRESETS,
     CheckpointError,
+    Rules,
     SelfPlayVectorEnv,
     load_policy,
     make_agent,
+    make_rules,
     register_agent,
+    register_rules,
 )
 from tests.plugins import own
 from tests.training_runs import tiny
+from training.evaluation.deals import Deals
 from training.evaluation.players import Player
+from training.evaluation.run import _question
 from training.exploit import _twin
 from training.metrics import DealCounts
 from training.network import load_network, make_network
@@ -211,6 +217,18 @@ def test_player__an_own_agents_source_is_part_of_what_it_is(own: Any, tmp_path: 
     assert "files_sha256" not in told["greedy"]
     assert told["mine"]["files_sha256"] != told[str(tmp_path)]["files_sha256"]
     assert told[str(tmp_path)]["weights_sha256"]
+
+
+def test_evaluation__what_own_rules_are_is_part_of_what_is_asked(own: Any) -> None:
+    def asked(rules: Rules) -> Any:
+        return _question((), {}, rules, Deals(1), 16, matches=False)
+
+    own.setenv("SMEAR_PLUGINS", "own_rules")
+    before = make_rules("pocket")
+    first = asked(before)
+    del PRESETS["pocket"]
+    assert asked(register_rules(dataclasses.replace(before, target=12))) != first
+    assert "preset" not in asked(FOUR_POINT), "finished evaluations of our games are found again"
 
 
 def shared(shape: NetworkShape) -> tuple[nn.Module, nn.Module]:

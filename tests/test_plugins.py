@@ -155,9 +155,6 @@ def test_commands__know_the_rules_of_a_plugin(tmp_path: Path) -> None:
         "--out",
         "m.jsonl",
     )
-    refused = command(*record, folder=tmp_path)
-    assert refused.returncode == 2
-    assert "pocket" in refused.stderr
     assert "pocket" in command(*record, folder=tmp_path, plugins="own_rules").stdout
     check = ("-m", "smear_env.transcript", "check", "m.jsonl")
     assert command(*check, folder=tmp_path, plugins="own_rules").returncode == 0
