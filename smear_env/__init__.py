@@ -9,6 +9,7 @@ from smear_env.aec import env, raw_env
 from smear_env.agents.base import Agent, BaseAgent
 from smear_env.agents.policy import DESCRIPTION as POLICY_FILE
 from smear_env.agents.policy import FORMAT as POLICY_FORMAT
+from smear_env.agents.policy import METADATA as ONNX_METADATA
 from smear_env.agents.policy import (
     MLP,
     CheckpointError,
@@ -33,6 +34,7 @@ from smear_env.layout import (
     state_scale,
 )
 from smear_env.plugins import add_plugins, load_plugins
+from smear_env.portable import PortableTables, portable_tables
 from smear_env.rewards import RewardFunction, register_reward, reward_named
 from smear_env.rules import (
     FOUR_POINT,
@@ -51,6 +53,7 @@ from smear_env.rules import (
 from smear_env.single import register
 from smear_env.standing import Standing, standings
 from smear_env.suits import InOrder, order_suits, original_actions, original_columns, rename_suits
+from smear_env.transcript import record_match, show_match
 from smear_env.values import card_values, play_values
 from smear_env.vector import SelfPlayVectorEnv, VectorStep
 
@@ -62,6 +65,7 @@ __all__ = [
     "FOUR_POINT",
     "MINI",
     "MLP",
+    "ONNX_METADATA",
     "PHASE_NAMES",
     "POLICY_FILE",
     "POLICY_FORMAT",
@@ -76,6 +80,7 @@ __all__ = [
     "IllegalActionError",
     "InOrder",
     "PolicyAgent",
+    "PortableTables",
     "RewardFunction",
     "Rules",
     "SelfPlayVectorEnv",
@@ -105,16 +110,19 @@ __all__ = [
     "original_columns",
     "pieces",
     "play_values",
+    "portable_tables",
     "preset_of",
     "raw_env",
     "read_policy",
     "read_weights",
+    "record_match",
     "register_agent",
     "register_policy",
     "register_reward",
     "register_rules",
     "rename_suits",
     "reward_named",
+    "show_match",
     "standings",
     "state_layout",
     "state_scale",

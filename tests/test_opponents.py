@@ -121,6 +121,8 @@ def test_trainer__what_does_not_go_is_refused_by_name(
 def test_config__equity_and_a_reward_are_refused_together(own: Any) -> None:
     with pytest.raises(ValueError, match="equity='four_point' and reward='careful': choose one or the other"):
         TrainConfig(plugins=("own_reward",), equity="four_point", reward="careful")
+    with pytest.raises(ValueError, match=r"teacher=0\.5 and reward='careful'"):
+        TrainConfig(plugins=("own_reward",), teacher=0.5, reward="careful")
 
 
 def test_training_reward__is_what_differs_between_the_teams(own: Any) -> None:

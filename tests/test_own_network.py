@@ -34,6 +34,7 @@ from training.evaluation.deals import Deals
 from training.evaluation.players import Player
 from training.evaluation.run import _question
 from training.exploit import _twin
+from training.graph import PolicyGraph
 from training.metrics import DealCounts
 from training.network import load_network, make_network
 from training.own_network import ByAutograd, NetworkShape, OwnPolicy, register_network
@@ -187,9 +188,11 @@ def test_checkpoint__of_a_game_that_nobody_registered_says_what_to_import(own: A
         load_policy(tmp_path)
 
 
-def test_own_policy__cannot_be_searched_from(own: Any, tmp_path: Path) -> None:
+def test_own_policy__cannot_be_searched_from_nor_exported(own: Any, tmp_path: Path) -> None:
     register_network("small", small)
     trained(tmp_path).save(tmp_path)
+    with pytest.raises(CheckpointError, match="of the kind 'small', and only stacks of layers"):
+        PolicyGraph.of_checkpoint(tmp_path / "checkpoint")
     searching = make_agent(f"{tmp_path}+search-4")
     with pytest.raises(ValueError, match="cannot be searched from: its network is of the kind 'small'"):
         searching.reset(FOUR_POINT, -1, 0)

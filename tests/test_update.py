@@ -248,18 +248,19 @@ def test_loss__magnet_hand_worked() -> None:
 
 
 def test_loss__lesson_hand_worked() -> None:
-    # Chances 3/4 and 1/4, worth 2 and 6 points: 3 in the mean, 3 fewer than the best. A point is half a deviation.
-    taught = Weights(clip=0.2, entropy=0.0, bid_entropy=0.0, value=0.5, teacher=0.25, point=0.5)
+    # Chances 9/10 and 1/10, worth 2 and 6 points: 2.4 in the mean, 3.6 below the best. A point is half a deviation.
+    taught = Weights(clip=0.2, entropy=0.0, bid_entropy=0.0, value=0.5, teacher=0.25, point=0.5, softness=2.0)
     given = {
         "advantage": [1.0, 1.0],
-        "log_probability": [math.log(0.75)] * 2,
+        "log_probability": [math.log(0.9)] * 2,
         "taught": [True, False],
         "lesson": [[2.0, 6.0]] * 2,
     }
-    found = find([np.log([3.0, 1.0])] * 2, np.ones((2, 2)), weights=taught, **given)
-    assert found.terms[REGRET] == pytest.approx(3.0)
-    surrogate = -0.25 / 2  # of the first action's logit: 1 - 3/4, over two decisions
+    found = find([np.log([9.0, 1.0])] * 2, np.ones((2, 2)), weights=taught, **given)
+    assert found.terms[REGRET] == pytest.approx(3.6)
+    surrogate = -0.1 / 2  # of the first action's logit: 1 - 9/10, over two decisions
     assert found.by_logits[1] == pytest.approx([surrogate, -surrogate])
+    # Softened the chances are 3/4 and 1/4, worth 3 in the mean.
     lesson = -0.25 * 0.5 * 0.75 * (2 - 3) / 2
     expected = 0.75 * surrogate + lesson
     assert found.by_logits[0] == pytest.approx([expected, -expected])

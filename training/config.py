@@ -82,13 +82,13 @@ class TrainConfig:
     magnet_rate: float = 0.02
     """How far the magnet moves to the policy with each update."""
     teacher: float = 0.0
-    """How much of what a card decision teaches is the solver's values of its cards, at first; the rest is returns."""
-    teacher_until: float = 0.8
-    """Share of the run at which the teacher has nothing more to say; it says less from half of that on."""
+    """How much of what a taught card decision teaches are play-outs of all its cards; the rest is the return."""
+    teacher_softness: float = 4.0
+    """Logits are divided by it in a lesson, so that something is learnt where the policy is sure and wrong."""
     teacher_share: float = 0.5
-    """Share of the card decisions that the teacher solves."""
-    teacher_cards: int = 24
-    """The teacher solves positions of at most so many cards in all hands."""
+    """Share of the card decisions late in a deal that are taught."""
+    teacher_cards: int = 12
+    """Late in a deal: at most so many cards are left in all hands."""
     target: str = ""
     """Checkpoint that the learner plays against and never learns from, to exploit it; empty: self-play."""
     target_seats: str = "partners"
@@ -117,6 +117,8 @@ class TrainConfig:
     """Torch device of the network: cpu or cuda."""
     run_dir: str = ""
     """Folder for logs and checkpoints; empty: runs/RULES-SEED."""
+    tracker: tuple[str, ...] = ("tensorboard",)
+    """Who is told how the run goes: tensorboard, and others as module:function (docs/metrics.md)."""
     checkpoint_minutes: float = 2.0
     """Minutes between checkpoints; one is also written at the end and on Ctrl-C."""
     evaluate_pairs: int = 4000
@@ -185,8 +187,7 @@ _RANGES = (
         1,
     ),
     ("opponents_share", 0, 1),
-    ("teacher_until", 1e-12, 1),
-    ("learning_rate clip max_gradient_norm checkpoint_minutes", 1e-12, math.inf),
+    ("teacher_softness learning_rate clip max_gradient_norm checkpoint_minutes", 1e-12, math.inf),
 )
 
 
@@ -195,7 +196,7 @@ def _check_opponents(config: TrainConfig) -> None:
         raise ValueError(
             f"options={config.options} set all_pass, which dealer_must_bid={config.dealer_must_bid} mixes"
         )
-    for names in (("target", "past_share", "opponents"), ("equity", "reward")):
+    for names in (("target", "past_share", "opponents"), ("equity", "reward"), ("teacher", "reward")):
         given = [
             f"{name}={getattr(config, name)!r}"
             for name in names

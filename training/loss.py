@@ -5,8 +5,9 @@ policy made, the squared error of the values by team, an entropy bonus, and if i
 KL(policy, magnet) to a slow average of past policies, which keeps self-play from going round in circles (Sokota et al.,
 "A unified approach to reinforcement learning, quantal response equilibria, and two-player zero-sum games", 2023). A
 call that was drawn by chance has no surrogate, bonus or magnet: the policy learns to draw it as often, and so begins
-with sensible calls. Where there is a lesson (`training.teacher`), what the policy expects by it takes the place of a
-part of the surrogate.
+with sensible calls. Where there is a lesson (`training.teacher`), what softmax(logits / softness) earns by it, times
+softness, takes the place of a part of surrogate and bonus: all actions are weighed at once, and softened, since nothing
+is learnt where the policy is sure and wrong.
 
 The same by a tensor library takes some fifty calls on small tensors, as long as a small minibatch's matrix products.
 """
@@ -59,6 +60,7 @@ class Weights(NamedTuple):
     magnet: float = 0.0
     teacher: float = 0.0  # of a lesson, and so much less of the surrogate
     point: float = 1.0  # what a point is in normalised advantages
+    softness: float = 1.0  # what logits are divided by in a lesson
 
 
 class Counts(NamedTuple):
@@ -93,7 +95,7 @@ def differentiate(
     """
     teams = values.shape[1]
     chances, logs = np.empty(logits.shape[1]), np.empty(logits.shape[1])
-    magnet_chances, magnet_logs = np.empty(logits.shape[1]), np.empty(logits.shape[1])
+    other_chances, other_logs = np.empty(logits.shape[1]), np.empty(logits.shape[1])
     chosen_by_policy = max(counts.own, 1)
     for i in range(len(rows)):
         row = rows[i]
@@ -112,25 +114,27 @@ def differentiate(
             bonus = (weights.bid_entropy if decisions.bidding[row] else weights.entropy) / counts.decisions
         else:
             pull, bonus = 1 / counts.decisions, 0.0
-        lesson, mean = weights.teacher / chosen_by_policy if own and decisions.taught[row] else 0.0, 0.0
+        lesson, level = weights.teacher / chosen_by_policy if own and decisions.taught[row] else 0.0, 0.0
         if lesson > 0:
-            pull *= 1 - weights.teacher
+            pull, bonus = pull * (1 - weights.teacher), bonus * (1 - weights.teacher)
             mean, best = _expected(decisions.lesson[row], mask, chances)
             terms[REGRET] += (best - mean) / max(counts.taught, 1)
+            _distribution(logits[i] / weights.softness, mask, other_chances, other_logs)
+            level, _ = _expected(decisions.lesson[row], mask, other_chances)
         hold = weights.magnet / counts.decisions if own else 0.0
         distance = 0.0
         if hold > 0:
-            _distribution(magnet_logits[i], mask, magnet_chances, magnet_logs)
-            distance = -entropy - _expected(magnet_logs, mask, chances)[0]
+            _distribution(magnet_logits[i], mask, other_chances, other_logs)
+            distance = -entropy - _expected(other_logs, mask, chances)[0]
             terms[MAGNET] += distance / counts.decisions
         for k in range(len(mask)):
             if mask[k] != 0:
                 slope = chances[k] * (pull + bonus * (logs[k] + entropy))
                 if lesson > 0:
-                    # Of the points that the policy expects by the lesson, all actions weighed at once.
-                    slope -= lesson * weights.point * chances[k] * (decisions.lesson[row, k] - mean)
+                    better = decisions.lesson[row, k] - level
+                    slope -= lesson * weights.point * other_chances[k] * better
                 if hold > 0:
-                    slope += hold * chances[k] * (logs[k] - magnet_logs[k] - distance)
+                    slope += hold * chances[k] * (logs[k] - other_logs[k] - distance)
                 logit_gradient[i, k] = slope - (pull if k == action else 0.0)
             else:
                 logit_gradient[i, k] = 0

@@ -114,6 +114,14 @@ class DealCounts:
                 )
         return result
 
+    def histograms(self) -> dict[str, tuple[Int64Array, Int64Array]]:
+        """The documented `calls/...`: calls in points, 0 a pass, and how often each was made."""
+        rules = PRESETS[self.preset]
+        levels = np.array([0, *range(rules.min_bid, rules.max_bid + 1)])
+        return {
+            f"calls/seat_{seat + 1}": (levels, calls) for seat, calls in enumerate(self.calls.sum(axis=1))
+        }
+
     def mean_bids(self) -> Float64Array:
         """Mean bid in points of the hands that bid: [seats, strengths + 1], NaN without any."""
         bids, rules = self.calls[..., 1:], PRESETS[self.preset]

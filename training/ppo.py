@@ -12,14 +12,13 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from torch.utils.tensorboard import SummaryWriter
 
-from smear_env import Rules, make_agent, read_policy
+from smear_env import Rules, load_policy, make_agent, read_policy, record_match, show_match
 from training import checkpoint
 from training.config import TrainConfig, config_from
 from training.evaluate import evaluate
@@ -27,6 +26,7 @@ from training.metrics import DealCounts
 from training.peers import joined
 from training.progress import RunProgress
 from training.report import final_report, strength_table
+from training.trackers import Trackers, make_trackers
 from training.trainer import Trainer
 
 LAST_UPDATES = 10
@@ -45,7 +45,7 @@ def resumed_config(config: TrainConfig, given: frozenset[str] = frozenset()) -> 
     """
     _, description = checkpoint.load_resume(config.folder / "resume")
     stored = config_from(description["config"], str(config.folder / "resume" / checkpoint.RESUME))
-    for name in sorted(given - {"run_dir", "stop_after", "checkpoint_minutes"}):
+    for name in sorted(given - {"run_dir", "stop_after", "checkpoint_minutes", "tracker"}):
         if getattr(config, name) != getattr(stored, name):
             raise ValueError(
                 f"{name}={getattr(config, name)!r}: the run was started with {getattr(stored, name)!r}; "
@@ -56,6 +56,7 @@ def resumed_config(config: TrainConfig, given: frozenset[str] = frozenset()) -> 
         run_dir=config.run_dir,
         stop_after=config.stop_after,
         checkpoint_minutes=config.checkpoint_minutes,
+        tracker=config.tracker if "tracker" in given else stored.tracker,
     )
 
 
@@ -100,46 +101,51 @@ def train(
         raise ValueError(
             f"run_dir={str(folder)!r} holds a run: go on with --resume, or choose another --run-dir"
         )
-    with joined(config.device) as (peers, device):
-        # The others run to the same end in silence.
-        console = console or plain_console() if peers.is_first else Console(quiet=True)
-        trainer = Trainer(config, peers, device)
-        for baseline in config.baselines if config.evaluate_pairs else ():
-            # An unknown one, or one of another game, is refused before the training, not after it.
-            make_agent(baseline).reset(trainer.rules[0], -1, 0)
-        if resume:
-            trainer.resume(folder)
-            stored: list[dict[str, Any]] = read_policy(folder / "checkpoint")["evaluation"]
-            if trainer.updates >= trainer.total_updates and stored:
-                console.print(
-                    f"the run in {folder} is finished: {trainer.decisions:,} decisions", highlight=False
-                )
-                console.print(strength_table(stored))
-                return stored
-        threads = f"{config.threads} thread{'s' if config.threads > 1 else ''}"
-        console.print(
-            f"training {config.rules} in {folder}: {trainer.decisions:,} of {trainer.total_updates * trainer.batch:,} "
-            f"decisions done, {f'{peers.size} processes of ' if peers.size > 1 else ''}{threads}",
-            highlight=False,
-            soft_wrap=True,
-        )
-        counts = _iterate(trainer, folder, console, resumed=resume)
-        trainer.save(folder)
-        if trainer.updates < trainer.total_updates:
-            console.print(
-                f"stopped at {trainer.decisions:,} decisions; go on with --resume --run-dir {folder}"
+    with ExitStack() as tracked:
+        with joined(config.device) as (peers, device):
+            # The others run to the same end in silence.
+            console = console or plain_console() if peers.is_first else Console(quiet=True)
+            trackers = tracked.enter_context(
+                Trackers(make_trackers(config.tracker) if peers.is_first else (), console)
             )
-            return []
-    return _finish(trainer, folder, counts, console) if peers.is_first else []
+            trainer = Trainer(config, peers, device)
+            for baseline in config.baselines if config.evaluate_pairs else ():
+                # An unknown one, or one of another game, is refused before the training, not after it.
+                make_agent(baseline).reset(trainer.rules[0], -1, 0)
+            if resume:
+                trainer.resume(folder)
+                stored: list[dict[str, Any]] = read_policy(folder / "checkpoint")["evaluation"]
+                if trainer.updates >= trainer.total_updates and stored:
+                    console.print(
+                        f"the run in {folder} is finished: {trainer.decisions:,} decisions", highlight=False
+                    )
+                    console.print(strength_table(stored))
+                    return stored
+            threads = f"{config.threads} thread{'s' if config.threads > 1 else ''}"
+            console.print(
+                f"training {config.rules} in {folder}: {trainer.decisions:,} of "
+                f"{trainer.total_updates * trainer.batch:,} decisions done, "
+                f"{f'{peers.size} processes of ' if peers.size > 1 else ''}{threads}",
+                highlight=False,
+                soft_wrap=True,
+            )
+            trackers.on_start(config, trainer.decisions)
+            counts = _iterate(trainer, folder, console, trackers)
+            _save(trainer, folder, trackers)
+            if trainer.updates < trainer.total_updates:
+                console.print(
+                    f"stopped at {trainer.decisions:,} decisions; go on with --resume --run-dir {folder}"
+                )
+                return []
+        return _finish(trainer, folder, counts, console, trackers) if peers.is_first else []
 
 
-def _iterate(trainer: Trainer, folder: Path, console: Console, *, resumed: bool) -> DealCounts:
+def _iterate(trainer: Trainer, folder: Path, console: Console, trackers: Trackers) -> DealCounts:
     """Update until the end or a stop; returns the counts of the last LAST_UPDATES updates."""
     config, peers = trainer.config, trainer.peers
     first, saved = trainer.updates, time.monotonic()
     recent: deque[DealCounts] = deque(maxlen=LAST_UPDATES)
     with (
-        _writer(trainer, folder, resumed=resumed) as writer,
         stop_requests(console) as requests,
         RunProgress(console, trainer.total_updates * trainer.batch, trainer.decisions) as progress,
     ):
@@ -149,13 +155,13 @@ def _iterate(trainer: Trainer, folder: Path, console: Console, *, resumed: bool)
             counts.add_up(peers)
             recent.append(counts)
             metrics |= counts.scalars()
-            if writer:
-                for name, value in metrics.items():
-                    writer.add_scalar(name, value, trainer.decisions)
+            trackers.on_update(trainer.decisions, metrics)
+            for name, (values, times) in counts.histograms().items() if trackers else ():
+                trackers.on_histogram(trainer.decisions, name, values, times)
             if config.watch_every and trainer.updates % config.watch_every == 0:
-                trainer.save(folder)
-                if writer:
-                    _watch(trainer, folder, writer)
+                _save(trainer, folder, trackers)
+                if trackers:
+                    _watch(trainer, folder, trackers)
             names = {"speed/decisions": "decisions/s", "policy/entropy": "entropy", "deals/bids_made": "made"}
             names |= {"deals/passed_out": "passed out", "loss/explained_variance": "explained"}
             progress.show(
@@ -163,7 +169,7 @@ def _iterate(trainer: Trainer, folder: Path, console: Console, *, resumed: bool)
             )
             # Clocks and signals differ from process to process: what one wants, all do.
             if peers.any(time.monotonic() - saved > 60 * config.checkpoint_minutes):
-                trainer.save(folder)
+                _save(trainer, folder, trackers)
                 saved = time.monotonic()
             if peers.any(bool(requests)) or (
                 config.stop_after and trainer.updates - first >= config.stop_after
@@ -175,19 +181,17 @@ def _iterate(trainer: Trainer, folder: Path, console: Console, *, resumed: bool)
     return total
 
 
-@contextmanager
-def _writer(trainer: Trainer, folder: Path, *, resumed: bool) -> Iterator[SummaryWriter | None]:
-    """The run's log, in the first process alone."""
-    if not trainer.peers.is_first:
-        yield None
-        return
-    # What was logged after the checkpoint gone on from is hidden, its own update is not.
-    purge = trainer.decisions + 1 if resumed else None
-    with SummaryWriter(str(folder / "tensorboard"), purge_step=purge) as writer:
-        yield writer
+def _save(trainer: Trainer, folder: Path, trackers: Trackers) -> None:
+    """Save the run; every process must call it. The trackers are shown how the policy plays by now."""
+    trainer.save(folder)
+    if trackers:
+        # The same cards each time, so that one sees the play change.
+        config, policy = trainer.config, load_policy(folder / "checkpoint")
+        deal = record_match(_free_rules(trainer), config.seed, agents=policy, max_deals=1)
+        trackers.on_text(trainer.decisions, "deal/sample", show_match(deal))
 
 
-def _watch(trainer: Trainer, folder: Path, writer: SummaryWriter) -> None:
+def _watch(trainer: Trainer, folder: Path, trackers: Trackers) -> None:
     """Log how strong the policy is by now."""
     config = trainer.config
     for baseline in config.baselines:
@@ -196,9 +200,13 @@ def _watch(trainer: Trainer, folder: Path, writer: SummaryWriter) -> None:
             pairs=max(2, config.watch_pairs),
             seed=config.seed + 1,
         )
-        figures = (found["points_per_deal"], *found["interval"])
-        for name, value in zip(("", "_low", "_high"), figures, strict=True):
-            writer.add_scalar(f"strength/{Path(baseline).name}{name}", value, trainer.decisions)
+        trackers.on_update(trainer.decisions, _strength(found))
+
+
+def _strength(found: dict[str, Any]) -> dict[str, float]:
+    """The metrics of an evaluation against a baseline."""
+    name, (low, high) = f"strength/{Path(found['against']).name}", found["interval"]
+    return {name: found["points_per_deal"], f"{name}_low": low, f"{name}_high": high}
 
 
 def _free_rules(trainer: Trainer) -> Rules:
@@ -206,7 +214,9 @@ def _free_rules(trainer: Trainer) -> Rules:
     return next((one for one in trainer.rules if one.all_pass != "dealer_bids"), trainer.rules[0])
 
 
-def _finish(trainer: Trainer, folder: Path, counts: DealCounts, console: Console) -> list[dict[str, Any]]:
+def _finish(
+    trainer: Trainer, folder: Path, counts: DealCounts, console: Console, trackers: Trackers
+) -> list[dict[str, Any]]:
     """Evaluate the final policy against the baselines, keep the results with it and print the tables."""
     config = trainer.config
     results = []
@@ -218,6 +228,13 @@ def _finish(trainer: Trainer, folder: Path, counts: DealCounts, console: Console
                 evaluate(path, baseline, free, pairs=max(2, config.evaluate_pairs), seed=config.seed + 1)
             )
     checkpoint.save_policy(folder / "checkpoint", trainer.network, config, trainer.decisions, results)
+    for found in results:
+        trackers.on_update(trainer.decisions, _strength(found))
+    if results and trackers:
+        from training.evaluation.picture import baselines_image
+
+        trackers.on_image(trainer.decisions, "strength/table", baselines_image(results))
+    trackers.on_end(results)
     final_report(console, config, results, counts, folder)
     return results
 

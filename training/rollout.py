@@ -38,9 +38,7 @@ class Rollout:
     by_chance: BoolArray  # [T, N] the action was drawn, so the policy learns nothing from it
     learns: BoolArray  # [T, N] the decision is the learner's; of those of others nothing is learnt
     taught: BoolArray  # [T, N] there is a lesson
-    lesson: (
-        Float32Array  # [T, N, n] points of each legal card by the solver, as rewards are; [0, 0, n] without
-    )
+    lesson: Float32Array  # [T, N, n] what each legal card brings, as rewards are; [0, 0, n] without
 
     @classmethod
     def empty(cls, steps: int, shown: VectorStep, network: Network, *, lessons: bool = False) -> Rollout:
@@ -120,7 +118,9 @@ def collect(
         rollout.taught[step] = False
         if teacher:
             wanted = rollout.learns[step] & (uniforms[:, LESSON] < teacher_share)
-            rollout.taught[step] = teacher.teach(env, seen, full, wanted, rollout.lesson[step])
+            rollout.taught[step] = teacher.teach(
+                env, network, shown, seen, full, wanted, rollout.lesson[step]
+            )
         mask = seen.mask[rows]
         chosen, log_probability = choose(network, seen.observation[rows], mask, uniforms[rows, ACTION])
         rollout.by_chance[step] = False

@@ -1,13 +1,19 @@
-"""Lessons from the solver: what every card would have brought in the position as it truly was.
+"""Lessons by play-outs: what every card would have brought in the position as it truly was.
 
-The learner cannot know the other hands. But the hands of its own games are a fair sample of what they may be, given
-all that has been bid and played and how it plays itself; so what a card brings on average over them is what it is worth
-against players who see all cards. That is the value that perfect information Monte Carlo estimates from worlds made up
-(Levy, "The million pound bridge program", 1989), without making any up. What it leaves out, that nobody sees all cards,
-is left for the returns to teach: lessons count less and less over a run.
+From the position of a game that is being played each legal card is tried, and the deal played to its end by the policy
+in all seats, each seat seeing only what it sees. The learner cannot know the other hands, but those of its own games
+are a fair sample of what they may be, given all that has been bid and played: the mean over them is what each card is
+worth with the policy as it is, as the mean of returns would be, and to prefer the best is a step of policy iteration.
+What is compared lies in one and the same world, where a return is compared with a critic's guess, and all cards are,
+where a return tells of one. Play-outs are short late in a deal, where most of what is lost at cards is lost.
+
+The solver's values in place of play-outs teach something else, to play as if all cards were seen (docs/log.md).
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -16,34 +22,54 @@ from smear_env import (
     InOrder,
     Rules,
     SelfPlayVectorEnv,
-    card_values,
+    VectorStep,
     observation_layout,
+    original_actions,
     state_layout,
 )
 from training.arrays import BoolArray, Float32Array, Int8Array, Int64Array
+from training.choices import most_probable
+from training.network import Network
 
 PLAYING = PHASE_NAMES.index("play")
+ROOM = 4096
+"""Play-outs at once."""
+
+Pay = Callable[[SelfPlayVectorEnv], Float32Array]
+"""What the last step earned each team, [N, teams], if not what the env says."""
 
 
 class Teacher:
-    """Solves positions of games that are being played.
+    """Tries cards in games that are being played.
 
     Args:
         rules: of each game.
         most_cards: positions with more cards in all hands are not taught.
+        pay_for: gives what deals pay in an env of games by some rules, one for each game; points if None.
     """
 
-    def __init__(self, rules: list[Rules], most_cards: int) -> None:
-        distinct = list(dict.fromkeys(rules))
-        self._groups = [np.array([one == other for other in rules]) for one in distinct]
-        self._rules = distinct
+    def __init__(
+        self, rules: list[Rules], most_cards: int, pay_for: Callable[[list[Rules]], Pay] | None = None
+    ) -> None:
+        # As many places for each of the rules as there are games by it.
+        places = [rules[place % len(rules)] for place in range(max(ROOM, len(rules)))]
+        kinds = list(dict.fromkeys(rules))
+        self._kind = np.array([kinds.index(one) for one in rules])
+        self._places = [np.flatnonzero([one == kind for one in places]) for kind in kinds]
+        self._room = SelfPlayVectorEnv(
+            len(places), places, seed=0, episode="deal", reward="points", skip_forced=True
+        )
+        self._room.reset()
+        self._pay = pay_for(places) if pay_for else None
         self._phase = observation_layout(rules[0])["phase"].start + PLAYING
         self._hands = state_layout(rules[0])["hand"].slice
-        self.most_cards = most_cards
+        self._most_cards = most_cards
 
     def teach(
         self,
         env: SelfPlayVectorEnv,
+        network: Network,
+        shown: VectorStep,
         seen: InOrder,
         states: Int8Array,
         wanted: BoolArray,
@@ -51,29 +77,48 @@ class Teacher:
     ) -> BoolArray:
         """Write what each card brings in games that are in play; returns which games they are, [N].
 
-        seen, states: what the games show now, and their states [N, s]; wanted: [N] games to teach, if they can be.
-        lesson: [N, n], written with points for the team of the seat to act less the others' mean, 0 where not legal.
+        network: plays on in all seats. shown, seen, states: what the games show now, what the network sees of it, and
+        their states [N, s]. wanted: [N] games to teach, if they can be. lesson: [N, n], written with what the team of
+        the seat to act earns to the end of the deal, as rewards are; 0 where an action is not legal.
         """
         can = wanted & (seen.observation[:, self._phase] == 1)
-        can &= states[:, self._hands].sum(axis=1) <= self.most_cards
+        can &= states[:, self._hands].sum(axis=1) <= self._most_cards
         lesson[can] = 0
-        if not can.any():
+        games, actions = np.nonzero(seen.mask * can[:, None])
+        if not len(games):
             return can
-        games = env.snapshot()["states"]
-        for rules, group in zip(self._rules, self._groups, strict=True):
-            rows = np.flatnonzero(can & group)
-            if len(rows):
-                values = card_values(games[rows], rules)
-                lesson[rows, : values.shape[1]] = _in_order(values, seen.order[rows], rules) / (
-                    rules.teams - 1
-                )
-        lesson[can] *= seen.mask[can]
+        originals = original_actions(actions, seen.order[games], env.rules)
+        snapshot, kind = env.snapshot(), self._kind[games]
+        waiting = [np.flatnonzero(kind == number) for number in range(len(self._places))]
+        while any(map(len, waiting)):
+            turns = [
+                (tried[: len(at)], at[: len(tried)]) for tried, at in zip(waiting, self._places, strict=True)
+            ]
+            waiting = [tried[len(at) :] for tried, at in zip(waiting, self._places, strict=True)]
+            tried, at = (np.concatenate(part) for part in zip(*turns, strict=True))
+            earned = self._play_out(snapshot, network, games[tried], originals[tried], at)
+            team = shown.seat[games[tried]] % env.teams
+            lesson[games[tried], actions[tried]] = earned[np.arange(len(tried)), team]
         return can
 
-
-def _in_order(values: np.ndarray, order: Int64Array, rules: Rules) -> np.ndarray:
-    """Values of cards [B, cards], their suits in order [B, suits]."""
-    ranks, suited = len(rules.ranks), len(rules.suits) * len(rules.ranks)
-    cards = (order[:, :, None] * ranks + np.arange(ranks)).reshape(len(values), suited)
-    rest = np.broadcast_to(np.arange(suited, values.shape[1]), (len(values), values.shape[1] - suited))
-    return np.take_along_axis(values, np.concatenate([cards, rest], axis=1), axis=1)
+    def _play_out(
+        self, snapshot: Any, network: Network, games: Int64Array, actions: Int64Array, at: Int64Array
+    ) -> Float32Array:
+        """What each team earns, [P, teams], when games [P] of a snapshot take these actions, played at places [P]."""
+        room = self._room
+        rows = np.zeros(room.num_games, np.int64)
+        rows[at] = games
+        room.restore({"states": snapshot["states"][rows], "seed": snapshot["seed"]})
+        earned = np.zeros((len(at), room.teams), np.float32)
+        going, chosen = np.arange(len(at)), actions
+        while len(going):
+            taken = np.full(room.num_games, -1)
+            taken[at[going]] = chosen
+            shown = room.step_some(taken)
+            earned[going] += (self._pay(room) if self._pay else shown.reward)[at[going]]
+            going = going[~shown.terminated[at[going]]]
+            seen = network.see(shown.observation[at[going]], shown.mask[at[going]])
+            chosen = original_actions(
+                most_probable(network, seen.observation, seen.mask), seen.order, room.rules
+            )
+        return earned

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from smear_env import MLP, CheckpointError, SelfPlayVectorEnv, VectorStep, find_checkpoint
+from smear_env import MLP, CheckpointError, Rules, SelfPlayVectorEnv, VectorStep, find_checkpoint
 from training import checkpoint
 from training.adam import Adam
-from training.arrays import Float32Array
 from training.config import TrainConfig, as_plain, game_rules
 from training.equity import EquityRewards
 from training.files import commit
@@ -24,7 +22,7 @@ from training.others import LEARNER, Others, past_seats, target_seats
 from training.peers import ALONE, Gradients, Peers
 from training.reward import training_reward
 from training.rollout import Rollout, collect
-from training.teacher import Teacher
+from training.teacher import Pay, Teacher
 from training.update import UpdateSettings, update
 
 ENTROPY_FALLS = 0.75
@@ -84,8 +82,11 @@ class Trainer:
         self.optimizer = Adam(Gradients(peers, self.network))
         self.updates = 0
         self.shown: VectorStep = self.env.reset()
-        self.pay = self._equity() if config.equity else None
-        self.teacher = Teacher(self.rules, config.teacher_cards) if config.teacher else None
+        self.pay = self._pay_for(self.rules) if config.equity else None
+        self.teacher = None
+        if config.teacher:
+            pay_for = self._pay_for if config.equity else None
+            self.teacher = Teacher(self.rules, config.teacher_cards, pay_for)
         self.rollout = Rollout.empty(
             *(config.steps, self.shown, self.network), lessons=self.teacher is not None
         )
@@ -109,10 +110,10 @@ class Trainer:
         copy.load_state_dict(self.network.state_dict())
         return copy
 
-    def _equity(self) -> Callable[[SelfPlayVectorEnv], Float32Array]:
-        """What deals pay by the match-equity tables; EquityError where one is missing."""
+    def _pay_for(self, rules: list[Rules]) -> Pay:
+        """What deals pay by the match-equity tables, in games by these rules; EquityError where one is missing."""
         folder = Path(self.config.equity)
-        rewards = EquityRewards.for_games(folder if folder.is_dir() else find_checkpoint(folder), self.rules)
+        rewards = EquityRewards.for_games(folder if folder.is_dir() else find_checkpoint(folder), rules)
         return lambda env: rewards.paid(env.deals, env.deal_ended)
 
     def _target(self, device: str) -> Network:
@@ -181,7 +182,8 @@ class Trainer:
             max_gradient_norm=config.max_gradient_norm,
             minibatch=config.minibatch,
             magnet=config.magnet,
-            teacher=config.teacher * min(1.0, max(0.0, 2 * (1 - done / config.teacher_until))),
+            softness=config.teacher_softness,
+            teacher=0.0 if self.by_chance else config.teacher,
         )
 
     def iterate(self, counts: DealCounts) -> dict[str, float]:

@@ -30,6 +30,7 @@ class UpdateSettings:
     minibatch: int
     magnet: float = 0.0
     teacher: float = 0.0
+    softness: float = 1.0
 
 
 @torch.no_grad()
@@ -69,7 +70,7 @@ def update(
     )
     weights = Weights(
         *(settings.clip, settings.entropy, settings.bid_entropy, settings.value_weight, settings.magnet),
-        *(settings.teacher, 1 / deviation),
+        *(settings.teacher, 1 / deviation, settings.softness),
     )
     # What does not fill a minibatch is left to the next epoch's order; all processes take as many steps.
     fewest = int(peers.gather(torch.tensor([int(learns.sum())])).min())

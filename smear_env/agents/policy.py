@@ -33,6 +33,9 @@ FORMAT = "smear-policy/1"
 DESCRIPTION = "policy.json"
 MLP = "mlp"
 """The kind of network that this module plays; descriptions without a kind: it."""
+ONNX_ENDING = ".onnx"
+METADATA = "smear_policy"
+"""Key of an exported file's metadata under which the description stands, as JSON."""
 SUIT_ORDERS = ("ordered", "as_dealt")
 """How a network sees suits: the trump or the own best suit first, or as they are; descriptions without it: ordered."""
 NO_MASK = "no mask: a policy needs the mask of legal actions beside the observation"
@@ -61,6 +64,10 @@ class CheckpointError(ValueError):
 def find_checkpoint(path_or_name: str | Path) -> Path:
     """The folder of a checkpoint: a path, or the name of one that ships with the package."""
     given = Path(path_or_name)
+    if given.suffix == ONNX_ENDING:
+        raise CheckpointError(
+            f"{given} is an exported policy, which plays and no more: give the checkpoint that it was made of"
+        )
     shipped = checkpoints_folder() / str(path_or_name)
     for folder in (given, given / "checkpoint", shipped):
         if (folder / DESCRIPTION).is_file():
@@ -79,6 +86,11 @@ def read_description(folder: Path) -> dict[str, Any]:
         description = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{path}: not readable as JSON: {error}") from error
+    return check_description(path, description)
+
+
+def check_description(path: Path, description: Any) -> dict[str, Any]:
+    """The description of a policy, if it is one; CheckpointError names the file it was read from and the field."""
     if not isinstance(description, dict):
         raise CheckpointError(f"{path}: holds no JSON object")
     for field, kind in _FIELDS.items():
@@ -353,10 +365,15 @@ def _plugins_of(description: dict[str, Any]) -> str:
 def load_policy(path_or_name: str | Path, *, sample: bool = False) -> PolicyAgent:
     """A trained policy as an agent, from a checkpoint folder or by the name of one that ships.
 
-    It needs no torch, unless the network is one of the user's own (`register_policy`). Raises CheckpointError (a
-    ValueError) naming file and field where the checkpoint is missing, damaged or made for another observation layout,
-    or its game or network is one that nobody here has registered.
+    It needs no torch, unless the network is one of the user's own (`register_policy`). The path of a file that
+    `python -m training.export` wrote, ending in `.onnx`, is taken as well and needs onnxruntime (ImportError without).
+    Raises CheckpointError (a ValueError) naming file and field where the checkpoint is missing, damaged or made for
+    another observation layout, or its game or network is one that nobody here has registered.
     """
+    if Path(path_or_name).suffix == ONNX_ENDING:
+        from smear_env.agents.onnx_policy import OnnxPolicy
+
+        return OnnxPolicy(Path(path_or_name), sample=sample)
     folder = find_checkpoint(path_or_name)
     description = read_description(folder)
     kind = kind_of(description)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from training.evaluation.players import label
 from training.files import write_atomically
@@ -83,9 +84,7 @@ def _draw_cross(axes: Any, result: dict[str, Any], names: list[str]) -> None:
     most = float(np.nanmax(np.abs(values))) or 1.0
     image = axes.imshow(values, cmap=SHADES, vmin=-most, vmax=most, aspect="auto")
     for (row, column), (figure, span) in texts.items():
-        shade = image.cmap(image.norm(values[row, column]))
-        bright = 0.299 * shade[0] + 0.587 * shade[1] + 0.114 * shade[2] > 0.5
-        colour = "black" if bright else "white"
+        colour = _legible(image, values[row, column])
         axes.text(column, row - 0.12, figure, ha="center", va="center", color=colour, fontsize=11)
         axes.text(column, row + 0.22, span, ha="center", va="center", color=colour, fontsize=7)
     axes.set_xticks(range(count), [label(name) for name in names], rotation=20, ha="right")
@@ -97,3 +96,41 @@ def _draw_cross(axes: Any, result: dict[str, Any], names: list[str]) -> None:
     axes.tick_params(axis="y", left=False, labelleft=False)
     axes.spines[:].set_visible(False)
     axes.figure.colorbar(image, ax=axes, label="points per deal of the row's agent")
+
+
+def _legible(image: Any, value: float) -> str:
+    """The colour of text on the shade of a value."""
+    red, green, blue, _ = image.cmap(image.norm(value))
+    return "black" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "white"
+
+
+def baselines_image(results: list[dict[str, Any]]) -> NDArray[np.uint8]:
+    """One player's `evaluate` results against each of its opponents as a picture, [height, width, 3] uint8 RGB.
+
+    The upper row is the figure with its interval, the rows below what it made as each team.
+    """
+    # Not by pyplot, whose state belongs to the program that trains.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    teams = len(results[0]["by_team"])
+    values = np.array([[one["points_per_deal"], *one["by_team"]] for one in results]).T
+    figure = Figure(
+        figsize=(2.2 + 1.4 * len(results), 1.1 + 0.6 * (1 + teams)), dpi=100, layout="constrained"
+    )
+    canvas, axes = FigureCanvasAgg(figure), figure.subplots()
+    most = float(np.abs(values).max()) or 1.0
+    image = axes.imshow(values, cmap=SHADES, vmin=-most, vmax=most, aspect="auto")
+    for column, one in enumerate(results):
+        low, high = one["interval"]
+        for row, value in enumerate(values[:, column]):
+            text = f"{value:+.2f}" + (f"\n{low:+.2f} to {high:+.2f}" if row == 0 else "")
+            axes.text(column, row, text, ha="center", va="center", color=_legible(image, value), fontsize=8)
+    axes.set_xticks(range(len(results)), [label(one["against"]) for one in results])
+    axes.set_yticks(range(1 + teams), ["either side", *(f"as team {team}" for team in range(teams))])
+    axes.set_title(f"{results[0]['rules']}: points per deal, {results[0]['pairs']} sets", fontsize=9)
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0, labelsize=8)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    pixels = canvas.buffer_rgba()  # type: ignore[no-untyped-call]
+    return np.asarray(pixels)[..., :3].copy()

@@ -50,7 +50,8 @@ class Player:
         """Whether a deal of it takes no time to speak of."""
         if self.outside:
             return False
-        is_checkpoint = Path(self.name).is_dir() or (checkpoints_folder() / self.name).is_dir()
+        path = Path(self.name)
+        is_checkpoint = path.is_dir() or path.suffix == ".onnx" or (checkpoints_folder() / self.name).is_dir()
         return is_checkpoint or self.name.partition("-")[0] in QUICK
 
     def make(self) -> Agent:

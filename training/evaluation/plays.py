@@ -103,7 +103,8 @@ def worst_points(rules: Rules) -> int:
 def play(
     lineup: Sequence[Agent], rules: Rules, deals: Deals, first: int, count: int, *, matches: bool = False
 ) -> Plays:
-    """Deals (or matches) `first` to `first + count`, once each, the agent of each team given; agents are reset before.
+    """Deals (or matches) `first` to `first + count`, once each; the agents are those of each team, or of each seat, and
+    reset before.
 
     All are played at once, but one after another where an agent is an outsider.
     """
@@ -127,7 +128,7 @@ def _play_all(
     """One episode in every slot, `first` being the number of slot 0's deal."""
     n, teams = env.num_games, env.rules.teams
     agents = list(dict.fromkeys(lineup))
-    of_team = np.array([agents.index(agent) for agent in lineup])
+    of_seat = np.array([agents.index(lineup[seat % len(lineup)]) for seat in range(env.rules.players)])
     seeing = any(map(sees_all, agents))
     going = np.ones(n, bool)
     forfeit = np.full(n, NOBODY, np.int8)
@@ -140,7 +141,7 @@ def _play_all(
     while going.any():
         actions = np.full(n, -1, np.int64)
         states = env.state(relative=True) if seeing else None
-        asked = of_team[shown.seat % teams]
+        asked = of_seat[shown.seat]
         for number, agent in enumerate(agents):
             rows = np.flatnonzero(going & (asked == number))
             if not len(rows):

@@ -24,7 +24,7 @@ QUICK_PLAYS = 20_000
 """So many plays of quick agents are done before a second process has started."""
 
 Lineup = tuple[Player, ...]
-"""The player of each team."""
+"""The player of each team, or of each seat."""
 
 
 @dataclass(frozen=True)
