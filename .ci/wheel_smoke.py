@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -11,6 +12,20 @@ import numpy as np
 import smear_env
 from smear_env._data import checkpoints_folder, configs_folder
 
+OWN = """
+import dataclasses
+import smear_env
+
+smear_env.register_rules(dataclasses.replace(smear_env.FOUR_POINT, name="long_four", hand_size=7, stock_to_bidder=2))
+
+
+class First(smear_env.BaseAgent):
+    def act_batch(self, observations, masks):
+        return self.checked(observations, masks)[1].argmax(axis=1)
+
+
+smear_env.register_agent("first", First)
+"""
 REPOSITORY_FILES = ("pyproject.toml", "README.md")
 
 
@@ -29,6 +44,17 @@ def play(rules: str) -> int:
         actions += 1
         assert agent.startswith("seat_")
     return actions
+
+
+def play_own() -> None:
+    """A module of the user's own, in the folder that this is run in, gives rules and an agent by name."""
+    Path("own_module.py").write_text(OWN, encoding="utf-8")
+    os.environ["SMEAR_PLUGINS"] = "own_module"
+    print(f"long_four: {play('long_four')} actions")
+    games = smear_env.SelfPlayVectorEnv(8, "long_four", seed=1)
+    agent, view = smear_env.make_agent("first"), games.reset()
+    agent.reset(games.rules, -1, 1)
+    games.step(agent.act_batch(view.observation, view.mask))
 
 
 def main() -> None:
@@ -56,6 +82,7 @@ def main() -> None:
         assert view.mask[np.arange(8), chosen].all()
         print(f"{name}: bids {', '.join(preset.action_names[action] for action in chosen)}")
 
+    play_own()
     assert "torch" not in sys.modules
     print("wheel: all well")
 

@@ -6,11 +6,19 @@
 
 from smear_env._data import checkpoints_folder, configs_folder, deals_folder, variates_folder
 from smear_env.aec import env, raw_env
-from smear_env.agents.base import Agent
+from smear_env.agents.base import Agent, BaseAgent
 from smear_env.agents.policy import DESCRIPTION as POLICY_FILE
 from smear_env.agents.policy import FORMAT as POLICY_FORMAT
 from smear_env.agents.policy import METADATA as ONNX_METADATA
-from smear_env.agents.policy import CheckpointError, PolicyAgent, find_checkpoint, load_policy, read_weights
+from smear_env.agents.policy import (
+    MLP,
+    CheckpointError,
+    PolicyAgent,
+    find_checkpoint,
+    load_policy,
+    read_weights,
+    register_policy,
+)
 from smear_env.agents.policy import read_description as read_policy
 from smear_env.agents.registry import agent_names, make_agent, register_agent
 from smear_env.engine.state import PHASE_NAMES
@@ -25,7 +33,9 @@ from smear_env.layout import (
     state_layout,
     state_scale,
 )
+from smear_env.plugins import add_plugins, load_plugins
 from smear_env.portable import PortableTables, portable_tables
+from smear_env.rewards import RewardFunction, register_reward, reward_named
 from smear_env.rules import (
     FOUR_POINT,
     MINI,
@@ -35,7 +45,10 @@ from smear_env.rules import (
     SETBACK,
     SIX_POINT,
     Rules,
+    is_built_in,
     make_rules,
+    preset_of,
+    register_rules,
 )
 from smear_env.single import register
 from smear_env.standing import Standing, standings
@@ -51,6 +64,7 @@ register()
 __all__ = [
     "FOUR_POINT",
     "MINI",
+    "MLP",
     "ONNX_METADATA",
     "PHASE_NAMES",
     "POLICY_FILE",
@@ -61,15 +75,18 @@ __all__ = [
     "SETBACK",
     "SIX_POINT",
     "Agent",
+    "BaseAgent",
     "CheckpointError",
     "IllegalActionError",
     "InOrder",
     "PolicyAgent",
     "PortableTables",
+    "RewardFunction",
     "Rules",
     "SelfPlayVectorEnv",
     "Standing",
     "VectorStep",
+    "add_plugins",
     "agent_names",
     "card_values",
     "checkpoints_folder",
@@ -80,7 +97,9 @@ __all__ = [
     "feature_layout",
     "feature_scale",
     "find_checkpoint",
+    "is_built_in",
     "layout_hash",
+    "load_plugins",
     "load_policy",
     "make_agent",
     "make_rules",
@@ -92,12 +111,17 @@ __all__ = [
     "pieces",
     "play_values",
     "portable_tables",
+    "preset_of",
     "raw_env",
     "read_policy",
     "read_weights",
     "record_match",
     "register_agent",
+    "register_policy",
+    "register_reward",
+    "register_rules",
     "rename_suits",
+    "reward_named",
     "show_match",
     "standings",
     "state_layout",

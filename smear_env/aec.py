@@ -34,7 +34,7 @@ from smear_env.match import (
     show_all,
 )
 from smear_env.render import TableView, to_image, to_text
-from smear_env.rewards import Reward, call_reward, reward_mode
+from smear_env.rewards import Reward, call_reward, reward_mode, reward_named
 from smear_env.rules import Rules, make_rules
 from smear_env.start import read_start
 from smear_env.turns import Observation, OrderedEnv, Turns
@@ -60,7 +60,7 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):  # type: ignore[misc]
         episode: "match", or "deal" for an episode of one deal, passed out or scored.
         reward: "match" (1 to the seats of the winner of a match, -1/(teams-1) to others), "points" (each deal's own
             score change less the mean of the others'), or a callable on scores before, after and the dealer that
-            returns one value for each team.
+            returns one value for each team, or its registered name.
         max_deals: a match is truncated after so many deals, those passed out included.
         illegal: what an illegal action does. "terminate" ends the episode: -1 to every seat of the offender's
             team, 1/(teams-1) to the others. "raise" raises `IllegalActionError`, nothing changed.
@@ -103,7 +103,8 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):  # type: ignore[misc]
         self.possible_agents = [f"seat_{seat}" for seat in range(self.rules.players)]
         self.agents: list[str] = []
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        self._reward, self._mode = reward, reward_mode(reward)
+        self._reward = reward_named(reward)
+        self._mode = reward_mode(self._reward)
         self._illegal = illegal
         self._make_spaces()
         self._match = new_match(self.rules)

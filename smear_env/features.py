@@ -17,7 +17,7 @@ from smear_env._typing import Float32Array, Int8Array, RecordArray, as_int
 from smear_env.cards import MAX_CARDS
 from smear_env.engine.tables import TRUMPS, compile_tables
 from smear_env.layout import Piece, layout_of, observation_layout, vector_size
-from smear_env.rules import PRESETS, Rules
+from smear_env.rules import Rules, preset_of
 
 FEATURES_DTYPE = np.dtype(
     [
@@ -39,7 +39,7 @@ FEATURES_DTYPE = np.dtype(
 @lru_cache(maxsize=64)
 def feature_layout(rules: Rules) -> Mapping[str, Piece]:
     """Pieces of the features by name, in order; the same for every option of a preset."""
-    rules = PRESETS[rules.name]
+    rules = preset_of(rules.name)
     cards, seats, suits = (len(rules.card_names),), rules.players, len(rules.suits)
     return layout_of(
         [
@@ -73,7 +73,7 @@ def feature_scale(rules: Rules) -> Float32Array:
 
 def write_table(row: RecordArray, rules: Rules) -> None:
     """Fill a FEATURES_DTYPE record for a game."""
-    rules = PRESETS[rules.name]
+    rules = preset_of(rules.name)
     (tables,) = compile_tables(rules)
     row.width = vector_size(feature_layout(rules))
     row.players, row.suits, row.cards = rules.players, len(rules.suits), len(rules.card_names)

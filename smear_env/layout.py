@@ -28,7 +28,7 @@ from smear_env._typing import (
     RecordArray,
 )
 from smear_env.engine.state import PHASE_NAMES
-from smear_env.rules import PRESETS, Rules
+from smear_env.rules import Rules, preset_of
 
 SATURATED = 100
 
@@ -80,7 +80,7 @@ OFFSETS_DTYPE = np.dtype(
 
 def team_slots(rules: Rules) -> int:
     """Teams a layout has room for: the preset's, so that it does not depend on options."""
-    return max(PRESETS[rules.name].teams, rules.teams)
+    return max(preset_of(rules.name).teams, rules.teams)
 
 
 def option_values(rules: Rules) -> dict[str, tuple[int, int]]:
@@ -148,7 +148,7 @@ def _public_flags(rules: Rules) -> _Pieces:
 
 def _public_numbers(rules: Rules) -> _Pieces:
     cards, seats, teams = len(rules.card_names), rules.players, team_slots(rules)
-    preset, options = PRESETS[rules.name], option_values(rules)
+    preset, options = preset_of(rules.name), option_values(rules)
     return [
         ("trick_of", (cards,), "trick in which the card was played, from 1; 0 not played", preset.hand_size),
         ("exchanged", (seats,), "cards exchanged, or taken from the stock as bidder or dealer", 3),
@@ -171,7 +171,7 @@ def layout_of(pieces: _Pieces) -> Mapping[str, Piece]:
 
 
 def _most_discards(rules: Rules) -> int:
-    preset = PRESETS[rules.name]
+    preset = preset_of(rules.name)
     return preset.stock_size if preset.dealer_takes_stock else 3
 
 
@@ -218,7 +218,7 @@ def state_layout(rules: Rules) -> Mapping[str, Piece]:
             "stock",
             (cards,),
             "cards still in the stock: 1 the next to be drawn, 2 ...; 0 others",
-            PRESETS[rules.name].stock_size or 1,
+            preset_of(rules.name).stock_size or 1,
         ),
     ]
     return layout_of(flags + _public_flags(rules) + numbers + _public_numbers(rules))

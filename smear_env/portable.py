@@ -11,7 +11,7 @@ import numpy as np
 
 from smear_env._typing import Int64Array
 from smear_env.engine.tables import compile_tables
-from smear_env.rules import PRESETS, Rules
+from smear_env.rules import Rules, preset_of
 from smear_env.suits import SUITS, suits_of
 
 
@@ -45,7 +45,7 @@ class PortableTables(NamedTuple):
 
 def portable_tables(rules: Rules) -> PortableTables:
     """The tables of a game's preset; fresh arrays."""
-    rules = PRESETS[rules.name]
+    rules = preset_of(rules.name)
     game, row = suits_of(rules), suits_of(rules).table.view(SUITS)[0]
     suits, ranks = int(row.suits), int(row.ranks)
     entry_suit, entry_distance = (np.zeros(game.observation, np.int64) for _ in range(2))

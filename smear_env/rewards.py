@@ -1,30 +1,50 @@
-"""What a finished deal pays: by the kernels, or by a callable of the user's."""
+"""What a finished deal pays: by the kernels, or by a callable of the user's, which may be registered by a name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from smear_env import batch
 from smear_env._typing import Float32Array, Int64Array
+from smear_env.plugins import REMEDY, load_plugins
 
 RewardFunction = Callable[[Int64Array, Int64Array, int], Sequence[float]]
 """Scores by team before and after a deal, and its dealer; returns one value for each team."""
-Reward = Literal["match", "points"] | RewardFunction
+Reward = str | RewardFunction
+"""`match`, `points`, the name of a registered function, or a function."""
 
 _REWARD_MODES = {"match": batch.REWARD_MATCH, "points": batch.REWARD_POINTS}
+_FUNCTIONS: dict[str, RewardFunction] = {}
+
+
+def register_reward(name: str, function: RewardFunction) -> None:
+    """Make `function` known as `name`; ValueError if the name is taken."""
+    if name in _REWARD_MODES or name in _FUNCTIONS:
+        raise ValueError(f"reward {name!r} is registered already")
+    _FUNCTIONS[name] = function
+
+
+def reward_named(reward: Reward) -> Reward:
+    """The function of a registered name; `match`, `points` and a function as they are. ValueError for another name."""
+    if callable(reward) or reward in tuple(_REWARD_MODES):
+        return reward
+    name = str(reward)
+    if name not in _FUNCTIONS:
+        load_plugins()
+    if name not in _FUNCTIONS:
+        known = ", ".join(map(repr, (*_REWARD_MODES, *_FUNCTIONS)))
+        raise ValueError(f"reward={reward!r} must be one of {known} or a callable; {REMEDY}")
+    return _FUNCTIONS[name]
 
 
 def reward_mode(reward: Reward) -> int:
-    """The kernels' number of a reward; a callable is computed outside them. ValueError otherwise."""
+    """The kernels' number of a reward that `reward_named` gave; a callable is computed outside them."""
     if callable(reward):
         return batch.REWARD_NONE
-    for name, mode in _REWARD_MODES.items():
-        if reward == name:
-            return mode
-    raise ValueError(f"reward={reward!r} must be 'match', 'points' or a callable")
+    return _REWARD_MODES[reward]
 
 
 def call_reward(reward: RewardFunction, before: Any, after: Any, dealer: int, teams: int) -> Float32Array:

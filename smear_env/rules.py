@@ -12,11 +12,13 @@ games is a field here, so a new member of the family is another instance.
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
 
 from smear_env._typing import AllPass, BothOut, Ending, FailedBid, GameTie, HighLow, JokerOrder, LowTo
 from smear_env.cards import JOKER_NAMES, MAX_CARDS, deck_names
+from smear_env.plugins import REMEDY, load_plugins
 
 MAX_SEATS = 6
 MAX_SUITS = 4
@@ -38,7 +40,9 @@ class Rules:
     """
 
     name: str
-    """The preset this came from; names the game in transcripts and checkpoints, never read by kernels."""
+    """The preset this came from; names the game in transcripts and checkpoints, never read by kernels.
+
+    Another name is another game, and played once it is registered (`register_rules`)."""
     players: int
     """Seats at the table, 2 to 6, clockwise from 0."""
     teams: int
@@ -140,7 +144,7 @@ class Rules:
 
     def options(self) -> dict[str, Any]:
         """The `options` of a transcript: fields that differ from the preset, and those that are always given."""
-        preset, given = PRESETS[self.name], ALWAYS_GIVEN.get(self.name, ())
+        preset, given = preset_of(self.name), ALWAYS_GIVEN.get(self.name, ())
         names = (field.name for field in dataclasses.fields(self))
         return {
             name: getattr(self, name)
@@ -168,8 +172,9 @@ class Rules:
         ):
             if not low <= getattr(self, name) <= high:
                 raise ValueError(f"{name}={getattr(self, name)} is outside {low}..{high}")
-        if self.name not in PRESETS and PRESETS:
-            raise ValueError(f"name={self.name!r} is not a preset: choose one of {', '.join(PRESETS)}")
+        # It is part of file names, and a word of transcripts.
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
+            raise ValueError(f"name={self.name!r} must be of small letters, digits and underscores")
 
     def _check_deck(self) -> None:
         if not self.suits or len(set(self.suits)) < len(self.suits) or not set(self.suits) <= set("CDHS"):
@@ -360,6 +365,36 @@ Pitch, variants)."""
 PRESETS.update({rules.name: rules for rules in (FOUR_POINT, SCHMIER, MINI, SIX_POINT, SETBACK, RACEHORSE)})
 
 
+_BUILT_IN = frozenset(PRESETS)
+
+
+def register_rules(rules: Rules) -> Rules:
+    """Make rules of your own a preset, known by their name wherever a preset is; returns them.
+
+    Raises `ValueError` if the name is that of other rules. What an observation shows follows from the preset, so that
+    options of it, by `make_rules`, may change all but what is seen and done.
+    """
+    if PRESETS.setdefault(rules.name, rules) != rules:
+        raise ValueError(f"name={rules.name!r} is a preset already, with other rules: choose another name")
+    return rules
+
+
+def is_built_in(name: str) -> bool:
+    """Whether a preset comes with the package, so that its name says everything about it."""
+    return name in _BUILT_IN
+
+
+def preset_of(name: str) -> Rules:
+    """The preset of a name; `ValueError` naming the presets that there are."""
+    if name not in PRESETS:
+        load_plugins()
+    if name not in PRESETS:
+        raise ValueError(
+            f"rules={name!r} is not a preset: choose one of {', '.join(PRESETS)}, or call register_rules; {REMEDY}"
+        )
+    return PRESETS[name]
+
+
 def make_rules(name: str | Rules, **options: Any) -> Rules:
     """The preset `name` (or a `Rules`) with the given fields changed.
 
@@ -368,14 +403,8 @@ def make_rules(name: str | Rules, **options: Any) -> Rules:
     >>> make_rules("four_point", stock_to_bidder=2).stock_to_bidder
     2
     """
-    if isinstance(name, Rules):
-        preset = name
-    elif name in PRESETS:
-        preset = PRESETS[name]
-    else:
-        raise ValueError(
-            f"rules={name!r} is not a preset: choose one of {', '.join(PRESETS)}, or pass a Rules"
-        )
+    registered = preset_of(name.name if isinstance(name, Rules) else name)
+    preset = name if isinstance(name, Rules) else registered
     unknown = sorted(set(options) - set(_HINTS))
     if unknown:
         raise ValueError(

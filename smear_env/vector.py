@@ -19,7 +19,7 @@ from smear_env.engine.state import new_states
 from smear_env.engine.tables import compile_tables
 from smear_env.errors import IllegalActionError
 from smear_env.layout import layout_hash, observation_layout, offsets, state_layout, vector_size
-from smear_env.rewards import Reward, RewardFunction, call_reward, reward_mode
+from smear_env.rewards import Reward, RewardFunction, call_reward, reward_mode, reward_named
 from smear_env.rules import MAX_SEATS, Rules, make_rules
 
 Episode = Literal["match", "deal"]
@@ -62,7 +62,8 @@ class SelfPlayVectorEnv:
         seed: of the deals; drawn at random if None. `reset(seed=...)` replaces it.
         episode: "match", or "deal" for episodes of one deal, passed out or scored.
         reward: "match" (1 to the winner of a match, -1/(teams-1) to others), "points" (each deal's own
-            score change less the mean of the others'), or a callable on scores before, after and the dealer.
+            score change less the mean of the others'), or a callable on scores before, after and the dealer, or
+            its registered name.
         max_deals: a match is truncated after so many deals, those passed out included.
         skip_forced: decisions with one legal action are stepped through, their rewards added.
         start_scores: "zero", "drawn" (uniform from minus half the target to one below it), or [teams] or [N, teams].
@@ -114,8 +115,8 @@ class SelfPlayVectorEnv:
         self.num_games = num_games
         self.num_actions = len(self.rules.action_names)
         self.teams = max(one.teams for one in distinct)
-        self._reward = reward
-        self._mode = reward_mode(reward)
+        self._reward = reward_named(reward)
+        self._mode = reward_mode(self._reward)
         self._skip_forced = skip_forced
         self._threads = threads
         self._pool: tuple[int, ThreadPoolExecutor] | None = None

@@ -15,8 +15,10 @@ from typing import NamedTuple, get_args, get_type_hints
 import pytest
 
 from smear_env import Rules, checkpoints_folder, read_policy
+from tests.plugins import own
 from tests.reference import replay
 
+__all__ = ["own"]
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     ROOT / "README.md",
@@ -69,7 +71,9 @@ def readme_command(name: str) -> str:
 
 
 @pytest.mark.parametrize("block", blocks("python"), ids=str)
-def test_python_block__runs(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_block__runs(
+    block: Block, tmp_path: Path, own: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if "training" in block.text or "torch" in block.text:
         pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)

@@ -67,7 +67,7 @@ def test_others__play_their_seats_and_no_other(preset: str, greedy: bool) -> Non
 
 
 def test_others__number_of_no_network_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"seats name networks 0\.\.1, expected -1\.\.0"):
+    with pytest.raises(ValueError, match=r"seats name players 0\.\.1, expected -1\.\.0"):
         Others([Network("mini", (4,), (4,), 2)], np.array([[0, 1]]))
 
 

@@ -160,9 +160,9 @@ def test_make_rules__the_name_is_no_option() -> None:
         make_rules("four_point", **OTHER_NAME)
 
 
-def test_rules__refuse_a_name_that_is_no_preset() -> None:
-    with pytest.raises(ValueError, match="name="):
-        dataclasses.replace(FOUR_POINT, name="pitch")
+def test_make_rules__refuses_rules_of_a_name_that_is_no_preset() -> None:
+    with pytest.raises(ValueError, match=r"'pitch' is not a preset.*register_rules"):
+        make_rules(dataclasses.replace(FOUR_POINT, name="pitch"))
 
 
 def test_make_rules__changes_a_preset_or_given_rules() -> None:

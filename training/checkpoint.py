@@ -17,7 +17,7 @@ from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
-from smear_env import POLICY_FILE, POLICY_FORMAT, PRESETS, CheckpointError, Rules, layout_hash
+from smear_env import MLP, POLICY_FILE, POLICY_FORMAT, PRESETS, CheckpointError, Rules, layout_hash
 from training.config import TrainConfig, as_plain, game_rules
 from training.files import commit, write_atomically
 from training.network import Network
@@ -47,6 +47,7 @@ def save_policy(
             "suits": network.suits,
             "features": network.features,
             "critic_view": network.critic_view,
+            **({} if network.kind == MLP else {"kind": network.kind}),
         },
         "training": as_plain(config),
         "seed": config.seed,

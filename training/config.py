@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
-from smear_env import PRESETS, Rules, layout_hash, make_rules
+from smear_env import MLP, Rules, add_plugins, layout_hash, make_rules, preset_of
+from training.options import option_values, parse_options
+from training.reward import POINTS, training_reward
 
 
 @dataclass(frozen=True)
@@ -20,9 +22,11 @@ class TrainConfig:
     """A training run. Raises `ValueError` naming the field where a value makes no sense."""
 
     rules: str = "four_point"
-    """Preset to train on: four_point, schmier, mini, setback, six_point or racehorse."""
+    """Preset to train on: four_point, schmier, mini, setback, six_point, racehorse, or one that a plugin registers."""
     options: tuple[str, ...] = ()
     """Rule options as NAME=VALUE; NAME=A,B spreads the values evenly over the games."""
+    plugins: tuple[str, ...] = ()
+    """Modules of your own, imported first, that register rules, rewards, networks or agents (docs/extending.md)."""
     dealer_must_bid: float = 0.5
     """Share of the games in which the dealer must bid when all others passed; without it self-play learns to pass."""
     auction_by_chance: float = 0.2
@@ -30,7 +34,9 @@ class TrainConfig:
     draw_scores: bool = True
     """Start every deal from drawn match scores, so that the policy has seen them all; otherwise from zero."""
     equity: str = ""
-    """Checkpoint or folder with match-equity tables: a deal pays the change of the chance to win; empty: its points."""
+    """Checkpoint or folder with match-equity tables: a deal pays the change of the chance to win; empty: `reward`."""
+    reward: str = POINTS
+    """What a deal pays: points, or a function that a plugin registers; only what differs between the teams counts."""
     total_decisions: int = 8_000_000
     """Decisions with a choice to train on, over all seats and games."""
     start: str = ""
@@ -45,6 +51,8 @@ class TrainConfig:
     """Widths of the policy's hidden layers."""
     critic_hidden: tuple[int, ...] = (256, 256)
     """Widths of the critic's hidden layers."""
+    network: str = MLP
+    """Kind of network: mlp, stacks of layers with ReLU; or one that a plugin registers."""
     suits: str = "ordered"
     """How the network sees suits: ordered (trump, or the own best suit, first), or as_dealt."""
     features: bool = False
@@ -93,6 +101,10 @@ class TrainConfig:
     """Past selves kept; a new one takes the place of one drawn at random."""
     past_every: int = 40
     """Updates between two that are kept."""
+    opponents: tuple[str, ...] = ()
+    """Agents or checkpoints that play one team, in turn, in a share of the games; of them nothing is learnt."""
+    opponents_share: float = 0.5
+    """Share of the games in which an opponent plays."""
     value_weight: float = 0.5
     """Weight of the value loss."""
     max_gradient_norm: float = 0.5
@@ -121,8 +133,9 @@ class TrainConfig:
     """Stop after so many updates as Ctrl-C would, to go on later with --resume; 0: run to the end."""
 
     def __post_init__(self) -> None:
-        if self.rules not in PRESETS:
-            raise ValueError(f"rules={self.rules!r} is not a preset: choose one of {', '.join(PRESETS)}")
+        add_plugins(self.plugins)
+        preset_of(self.rules)
+        training_reward(self.reward)
         for name, hint in get_type_hints(TrainConfig).items():
             if hint is float and not math.isfinite(getattr(self, name)):
                 raise ValueError(f"{name}={getattr(self, name)} must be a finite number")
@@ -173,6 +186,7 @@ _RANGES = (
         0,
         1,
     ),
+    ("opponents_share", 0, 1),
     ("teacher_softness learning_rate clip max_gradient_norm checkpoint_minutes", 1e-12, math.inf),
 )
 
@@ -182,15 +196,19 @@ def _check_opponents(config: TrainConfig) -> None:
         raise ValueError(
             f"options={config.options} set all_pass, which dealer_must_bid={config.dealer_must_bid} mixes"
         )
-    if config.target and config.past_share:
-        raise ValueError(
-            f"target={config.target!r} and past_share={config.past_share}: choose one or the other"
-        )
+    for names in (("target", "past_share", "opponents"), ("equity", "reward"), ("teacher", "reward")):
+        given = [
+            f"{name}={getattr(config, name)!r}"
+            for name in names
+            if getattr(config, name) not in ("", (), 0, POINTS)
+        ]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)}: choose one or the other")
 
 
 def _check_layouts(rules: set[Rules]) -> None:
     for one in rules:
-        if layout_hash(one) != layout_hash(PRESETS[one.name]):
+        if layout_hash(one) != layout_hash(preset_of(one.name)):
             raise ValueError(f"options: {one.options()} change what {one.name} shows, its preset's layout")
     teams = sorted({one.teams for one in rules})
     if len(teams) > 1:
@@ -199,9 +217,9 @@ def _check_layouts(rules: set[Rules]) -> None:
 
 def game_rules(config: TrainConfig, games: int | None = None) -> list[Rules]:
     """The rules of each game, `config.games` if None: option values spread evenly, `dealer_must_bid` interleaved."""
-    preset = PRESETS[config.rules]
+    preset = preset_of(config.rules)
     choices: list[dict[str, Any]] = [{}]
-    for name, values in _option_values(preset, config.options).items():
+    for name, values in option_values(preset, config.options).items():
         choices = [{**choice, name: value} for choice in choices for value in values]
     variants = [make_rules(preset, **choice) for choice in choices]
     rules = []
@@ -212,45 +230,6 @@ def game_rules(config: TrainConfig, games: int | None = None) -> list[Rules]:
         must = int((turn + 1) * config.dealer_must_bid) > int(turn * config.dealer_must_bid)
         rules.append(make_rules(one, all_pass="dealer_bids") if must else one)
     return rules
-
-
-def parse_options(preset: str, options: tuple[str, ...]) -> dict[str, Any]:
-    """Rule options from NAME=VALUE texts, one value each; ValueError names the option."""
-    if preset not in PRESETS:
-        raise ValueError(f"rules={preset!r} is not a preset: choose one of {', '.join(PRESETS)}")
-    values = _option_values(PRESETS[preset], options)
-    for name, several in values.items():
-        if len(several) > 1:
-            raise ValueError(f"options: {name} is given {len(several)} values, expected one")
-    return {name: several[0] for name, several in values.items()}
-
-
-def _option_values(preset: Rules, options: tuple[str, ...]) -> dict[str, list[Any]]:
-    values: dict[str, list[Any]] = {}
-    for option in options:
-        name, equals, text = option.partition("=")
-        if not equals or not text:
-            raise ValueError(f"options: {option!r} is not NAME=VALUE")
-        if name in values:
-            raise ValueError(f"options: {name} is given twice; several values are NAME=A,B")
-        values[name] = [_parse_option(preset, name, one) for one in text.split(",")]
-    return values
-
-
-def _parse_option(preset: Rules, name: str, text: str) -> Any:
-    if name not in get_type_hints(Rules) or name == "name":
-        raise ValueError(f"options: {preset.name} has no option {name!r}")
-    current = getattr(preset, name)
-    if isinstance(current, bool):
-        if text.lower() not in ("true", "false"):
-            raise ValueError(f"options: {name}={text!r} must be true or false")
-        return text.lower() == "true"
-    if isinstance(current, int):
-        try:
-            return int(text)
-        except ValueError:
-            raise ValueError(f"options: {name}={text!r} must be a whole number") from None
-    return text
 
 
 def load_config(path: Path) -> TrainConfig:

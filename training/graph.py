@@ -17,7 +17,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from smear_env import (
+    MLP,
     PRESETS,
+    CheckpointError,
     Rules,
     feature_layout,
     feature_scale,
@@ -271,6 +273,10 @@ class PolicyGraph(nn.Module):
         """The policy of a checkpoint folder; CheckpointError names file and field of a damaged one."""
         description = read_policy(folder)
         network = description["network"]
+        if (kind := network.get("kind", MLP)) != MLP:
+            raise CheckpointError(
+                f"{folder}: its network is of the kind {kind!r}, and only stacks of layers ({MLP}) are exported"
+            )
         return cls(
             PRESETS[description["preset"]],
             _layers(read_weights(folder, description), len(network["hidden"])),

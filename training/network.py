@@ -8,23 +8,27 @@ player never sees its input.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from smear_env import (
+    MLP,
     PRESETS,
     CheckpointError,
     InOrder,
     feature_scale,
+    load_plugins,
     observation_layout,
     observation_scale,
     order_suits,
+    preset_of,
     read_policy,
     read_weights,
     rename_suits,
@@ -32,7 +36,7 @@ from smear_env import (
     state_scale,
 )
 from training.arrays import Float32Array, Int8Array
-from training.stack import Stack
+from training.stack import Part, Stack
 
 MASKED = -1e9
 """Logit of an action that is not legal; finite, so that entropy and its gradient are."""
@@ -53,9 +57,12 @@ class Network(nn.Module):
         features: the policy takes the features of an observation beside it (`smear_env.feature_layout`).
         critic_view: "state", or "observation", the view of the seat to act, in its place: for comparison.
 
-    `low_precision` runs the hidden layers in bfloat16.
+    `low_precision` runs the hidden layers in bfloat16. Networks of another kind are subclasses, with a `build` and
+    parts of their own (`training.own_network`).
     """
 
+    kind = MLP
+    """The name that the network is known by in configurations and checkpoints."""
     scale: Tensor
     critic_scale: Tensor
 
@@ -71,7 +78,7 @@ class Network(nn.Module):
         features: bool = False,
     ) -> None:
         super().__init__()
-        self.rules = rules = PRESETS[preset]
+        self.rules = rules = preset_of(preset)
         self.teams = teams
         self.suits = suits
         self.critic_view = critic_view
@@ -81,13 +88,19 @@ class Network(nn.Module):
         """Entry of an observation that says that bids are made."""
         scale = np.concatenate([observation_scale(rules), *([feature_scale(rules)] if features else [])])
         critic_scale = _critic_inputs(preset)[1] if critic_view == "state" else scale.copy()
-        self.trunk = _stack(len(scale), hidden)
-        self.policy = _head(hidden[-1], len(rules.action_names), gain=0.01)
-        self.critic_trunk = _stack(len(critic_scale), critic_hidden)
-        self.value = _head(critic_hidden[-1], teams, gain=0.1)
+        self.build(len(scale), len(critic_scale), hidden, critic_hidden)
         # Derived from the layout, so no weights of a checkpoint.
         self.register_buffer("scale", torch.from_numpy(scale.copy()), persistent=False)
         self.register_buffer("critic_scale", torch.from_numpy(critic_scale), persistent=False)
+
+    def build(
+        self, inputs: int, critic_inputs: int, hidden: tuple[int, ...], critic_hidden: tuple[int, ...]
+    ) -> None:
+        """Make the layers, their weights drawn."""
+        self.trunk = _stack(inputs, hidden)
+        self.policy = _head(hidden[-1], len(self.rules.action_names), gain=0.01)
+        self.critic_trunk = _stack(critic_inputs, critic_hidden)
+        self.value = _head(critic_hidden[-1], self.teams, gain=0.1)
 
     def see(
         self, observation: Int8Array, mask: Int8Array, out: tuple[Int8Array, Int8Array] | None = None
@@ -123,13 +136,35 @@ class Network(nn.Module):
         """
         return centred(self.critic_stack().forward(critic_input).outputs)
 
-    def policy_stack(self) -> Stack:
+    def policy_stack(self) -> Part:
         """The policy from observations to logits."""
         return Stack(self.trunk, self.policy, self.scale, low_precision=self.low_precision)
 
-    def critic_stack(self) -> Stack:
+    def critic_stack(self) -> Part:
         """The critic from its inputs to values, not yet `centred`."""
         return Stack(self.critic_trunk, self.value, self.critic_scale, low_precision=self.low_precision)
+
+
+_KINDS: dict[str, Callable[..., Network]] = {MLP: Network}
+
+
+def register_kind(kind: str, make: Callable[..., Network]) -> None:
+    """Let `make`, called as `Network` is, make the networks of a kind; ValueError if the name is taken."""
+    if kind in _KINDS:
+        raise ValueError(f"network {kind!r} is registered already")
+    _KINDS[kind] = make
+
+
+def make_network(kind: str, *args: Any, **options: Any) -> Network:
+    """A network of a kind, from the arguments of `Network`; ValueError for a kind that nobody has registered."""
+    if kind not in _KINDS:
+        load_plugins()
+    if kind not in _KINDS:
+        raise ValueError(
+            f"network={kind!r} must be one of {', '.join(_KINDS)}; one of your own is found once the module that "
+            "registers it is among plugins"
+        )
+    return _KINDS[kind](*args, **options)
 
 
 def centred(values: Tensor) -> Tensor:
@@ -195,10 +230,15 @@ def _head(inputs: int, outputs: int, *, gain: float) -> nn.Linear:
 def load_network(folder: Path) -> Network:
     """The network of a checkpoint folder; CheckpointError names file and field of a damaged one."""
     description = read_policy(folder)
-    tensors = read_weights(folder, description)
+    return network_from(folder, description, read_weights(folder, description))
+
+
+def network_from(folder: Path, description: dict[str, Any], tensors: dict[str, Float32Array]) -> Network:
+    """The network of a checkpoint's description and weights; CheckpointError where they do not fit."""
     shape = description["network"]
     try:
-        network = Network(
+        network = make_network(
+            shape.get("kind", MLP),
             description["preset"],
             tuple(shape["hidden"]),
             tuple(shape["critic_hidden"]),
@@ -218,7 +258,9 @@ def load_network(folder: Path) -> Network:
 def begin_with(network: Network, folder: Path) -> None:
     """Give a network the weights of a checkpoint; CheckpointError if it is another network than the checkpoint's."""
     stored = load_network(folder)
-    kinds = [(one.rules.name, one.suits, one.features, one.critic_view) for one in (stored, network)]
+    kinds = [
+        (one.rules.name, one.suits, one.features, one.critic_view, one.kind) for one in (stored, network)
+    ]
     if kinds[0] != kinds[1]:
         raise CheckpointError(f"start={str(folder)!r} is of {kinds[0]}, this configuration of {kinds[1]}")
     try:

@@ -111,7 +111,7 @@ def collect(
         uniforms, actions = noise.uniforms(len(shown.seat)), rollout.action[step]
         if others:
             turns = others.turns(shown.seat)
-            others.act(seen, turns, uniforms[:, ACTION], actions)
+            others.act(shown, seen, turns, uniforms[:, ACTION], actions)
             rollout.learns[step] = turns == LEARNER
             rollout.log_probability[step], rollout.value[step] = 0, 0
             rows = np.flatnonzero(turns == LEARNER)

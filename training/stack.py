@@ -6,7 +6,7 @@ Autograd's own calls would take as long as the matrix products of a small miniba
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Protocol, cast
 
 import torch
 from torch import Tensor, nn
@@ -22,6 +22,16 @@ class Pass:
     """[B, .] what went into each hidden layer, and into the head."""
     weights: list[Tensor]
     """Of each hidden layer, in the precision that it ran in."""
+
+
+class Part(Protocol):
+    """Policy or critic as an update takes it: run forward, then told the derivative by what came out."""
+
+    def forward(self, vectors: Tensor) -> Pass:
+        """Run vectors [B, d] int8; outputs [B, outputs] float32."""
+
+    def backward(self, passed: Pass, gradient: Tensor) -> None:
+        """Write each parameter's gradient into its `grad`, from the derivative [B, outputs] by the outputs."""
 
 
 class Stack:

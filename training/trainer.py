@@ -8,17 +8,19 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from smear_env import CheckpointError, Rules, SelfPlayVectorEnv, VectorStep, find_checkpoint
+from smear_env import MLP, CheckpointError, Rules, SelfPlayVectorEnv, VectorStep, find_checkpoint
 from training import checkpoint
 from training.adam import Adam
 from training.config import TrainConfig, as_plain, game_rules
 from training.equity import EquityRewards
 from training.files import commit
 from training.metrics import DealCounts
-from training.network import Network, begin_with, bfloat16_pays, load_network
+from training.network import Network, begin_with, bfloat16_pays, load_network, make_network
 from training.noise import Noise, minibatch_order
+from training.opponents import Opponent
 from training.others import LEARNER, Others, past_seats, target_seats
 from training.peers import ALONE, Gradients, Peers
+from training.reward import training_reward
 from training.rollout import Rollout, collect
 from training.teacher import Pay, Teacher
 from training.update import UpdateSettings, update
@@ -55,7 +57,7 @@ class Trainer:
             self.rules,
             seed=config.seed,
             episode="deal",
-            reward="points",
+            reward=training_reward(config.reward),
             skip_forced=True,
             start_scores="drawn" if config.draw_scores else "zero",
             first_game=first,
@@ -68,12 +70,14 @@ class Trainer:
         self.magnet = self._copy() if config.magnet else None
         self.target = self._target(device) if config.target else None
         self.past: list[Network] = []
+        self.opponents = [Opponent(name, self.rules) for name in config.opponents]
         table = (games, self.env.rules.players, self.env.teams)
-        seats = (
-            target_seats(*table, config.target_seats)
-            if self.target
-            else past_seats(*table, config.past_share, config.past_kept)
-        )
+        if self.target:
+            seats = target_seats(*table, config.target_seats)
+        elif self.opponents:
+            seats = past_seats(*table, config.opponents_share, len(self.opponents))
+        else:
+            seats = past_seats(*table, config.past_share, config.past_kept)
         self.seats = seats[first : first + config.games]
         self.optimizer = Adam(Gradients(peers, self.network))
         self.updates = 0
@@ -89,12 +93,14 @@ class Trainer:
 
     def _new_network(self, device: str) -> Network:
         config = self.config
-        network = Network(
-            *(config.rules, config.hidden, config.critic_hidden, self.env.teams),
+        network = make_network(
+            *(config.network, config.rules, config.hidden, config.critic_hidden, self.env.teams),
             *(config.suits, config.critic_view),
             features=config.features,
         ).to(device)
-        auto = config.precision == "auto" and device == "cpu" and bfloat16_pays()
+        # What precision a network of the user's own bears is for the user to say.
+        usual = device == "cpu" and network.kind == MLP
+        auto = config.precision == "auto" and usual and bfloat16_pays()
         network.low_precision = auto or config.precision == "bfloat16"
         return network
 
@@ -126,9 +132,11 @@ class Trainer:
         return self.updates < self.config.auction_by_chance * self.total_updates
 
     def others(self) -> Others | None:
-        """Who plays beside the learner: its target, or its past selves once it has some."""
+        """Who plays beside the learner: its target, its opponents, or its past selves once it has some."""
         if self.target:
             return Others([self.target], self.seats, greedy=self.config.target_greedy)
+        if self.opponents:
+            return Others(self.opponents, self.seats)
         if not self.past:
             return None
         return Others(self.past, np.where(self.seats == LEARNER, LEARNER, self.seats % len(self.past)))
@@ -182,6 +190,8 @@ class Trainer:
         """One update; returns its metrics (docs/metrics.md) and adds this process's deals and bids to `counts`."""
         settings, config = self.settings(), self.config
         self.noise.draws = self.updates * config.steps
+        for number, opponent in enumerate(self.opponents):
+            opponent.reset(config.seed, self.peers.rank, self.updates, number)
         started = time.perf_counter()
         self.shown = collect(
             self.env,
@@ -246,7 +256,7 @@ class Trainer:
         """Go on where `save` left a run of the same configuration; CheckpointError if it does not fit."""
         tensors, description = checkpoint.load_resume(folder / "resume")
         try:
-            while f"past.{len(self.past)}.policy.bias" in tensors:
+            while _within(f"past.{len(self.past)}.", tensors):
                 self.past.append(self._copy())
             for name, network in self._networks().items():
                 network.load_state_dict(_within(f"{name}.", tensors))

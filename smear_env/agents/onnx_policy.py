@@ -16,7 +16,7 @@ import numpy as np
 from smear_env._jit import announce_compilation
 from smear_env._typing import Float32Array, Int8Array, Int64Array
 from smear_env.agents.policy import METADATA, NO_MASK, CheckpointError, PolicyAgent, check_description
-from smear_env.rules import PRESETS
+from smear_env.rules import preset_of
 from smear_env.suits import suits_of
 
 INPUTS, OUTPUTS = ("observation", "mask"), ("probabilities", "logits")
@@ -44,7 +44,7 @@ class OnnxPolicy(PolicyAgent):
         self.folder, self.name, self.sample = path, path.stem, sample
         self.description = {**description, **decides}
         # Of the game's suits, only the widths of its vectors are needed here.
-        self._suits = suits_of(PRESETS[description["preset"]])
+        self._suits = suits_of(preset_of(description["preset"]))
         self._generator = np.random.default_rng(0)
         _check_graph(path, self._session, self._suits.observation, self._suits.actions)
 
@@ -70,9 +70,6 @@ class OnnxPolicy(PolicyAgent):
         announce_compilation()
         (logits,) = self._session.run(["logits"], dict(zip(INPUTS, (observations, masks), strict=True)))
         return logits
-
-    def _logits(self, observations: Int8Array, masks: Int8Array) -> Float32Array:
-        return self.logits(*self._checked(observations, masks))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_session"}

@@ -10,6 +10,7 @@ import dataclasses
 import hashlib
 import json
 import warnings
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,11 +25,14 @@ from smear_env._typing import Float32Array, Int8Array, Int64Array
 from smear_env.agents.decision import choose, decide, evaluate, flatten
 from smear_env.features import feature_scale
 from smear_env.layout import layout_hash, observation_scale
-from smear_env.rules import PRESETS, Rules
+from smear_env.plugins import REMEDY, VARIABLE, load_plugins
+from smear_env.rules import Rules, preset_of
 from smear_env.suits import Bytes, suits_of
 
 FORMAT = "smear-policy/1"
 DESCRIPTION = "policy.json"
+MLP = "mlp"
+"""The kind of network that this module plays; descriptions without a kind: it."""
 ONNX_ENDING = ".onnx"
 METADATA = "smear_policy"
 """Key of an exported file's metadata under which the description stands, as JSON."""
@@ -102,11 +106,11 @@ def _check_values(path: Path, description: dict[str, Any]) -> None:
         raise CheckpointError(
             f"{path}: field 'format' is {description['format']!r}; this version reads {FORMAT!r}"
         )
-    if description["preset"] not in PRESETS:
-        raise CheckpointError(
-            f"{path}: field 'preset' is {description['preset']!r}; known: {', '.join(PRESETS)}"
-        )
-    expected = layout_hash(PRESETS[description["preset"]])
+    try:
+        preset = preset_of(description["preset"])
+    except ValueError as error:
+        raise CheckpointError(f"{path}: field 'preset': {error}{_plugins_of(description)}") from error
+    expected = layout_hash(preset)
     if description["layout"] != expected:
         raise CheckpointError(
             f"{path}: field 'layout' is {description['layout']!r}, this version's observation is {expected!r}: "
@@ -143,7 +147,7 @@ def _check_values(path: Path, description: dict[str, Any]) -> None:
                 f"{path}: field 'options.{option}' is {values!r}, expected a list for a rule option"
             )
     for option in _LATER_OPTIONS:
-        description["options"].setdefault(option, [getattr(PRESETS[description["preset"]], option)])
+        description["options"].setdefault(option, [getattr(preset, option)])
     missing = sorted(_RULE_FIELDS - set(description["options"]))
     if missing:
         raise CheckpointError(f"{path}: field 'options' lacks {', '.join(missing)}")
@@ -180,8 +184,13 @@ def read_weights(folder: Path, description: dict[str, Any]) -> dict[str, Float32
 
 
 def weight_shapes(description: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-    """Name and shape of every tensor that playing needs; a checkpoint may hold others, as a critic's."""
-    rules = PRESETS[description["preset"]]
+    """Name and shape of every tensor that playing needs; a checkpoint may hold others, as a critic's.
+
+    Of a network of the user's own none is known.
+    """
+    if kind_of(description) != MLP:
+        return {}
+    rules = preset_of(description["preset"])
     widths = [len(_scale(description)), *description["network"]["hidden"]]
     shapes: dict[str, tuple[int, ...]] = {}
     for index, (inputs, outputs) in enumerate(pairwise(widths)):
@@ -194,7 +203,7 @@ def weight_shapes(description: dict[str, Any]) -> dict[str, tuple[int, ...]]:
 
 def _scale(description: dict[str, Any]) -> Float32Array:
     """Factor for each input of the policy."""
-    rules = PRESETS[description["preset"]]
+    rules = preset_of(description["preset"])
     scales = [observation_scale(rules)]
     if description["network"].get("features", False):
         scales.append(feature_scale(rules))
@@ -214,23 +223,25 @@ class PolicyAgent:
         self.description = read_description(folder)
         self.name = folder.name
         self.sample = sample
-        weights = read_weights(folder, self.description)
+        network = self.description["network"]
+        self._suits = suits_of(
+            preset_of(self.description["preset"]),
+            ordered=network.get("suits", "ordered") == "ordered",
+            features=network.get("features", False),
+        )
+        self._generator = np.random.default_rng(0)
+        self.read(read_weights(folder, self.description))
+
+    def read(self, weights: dict[str, Float32Array]) -> None:
+        """Take the weights of the checkpoint, by name."""
         depth = len(self.description["network"]["hidden"])
         layers = [
             (weights[f"{name}.weight"].T, weights[f"{name}.bias"])
             for name in (*(f"trunk.{index}" for index in range(depth)), "policy")
         ]
         # The scale goes into the first layer, so that observations are never multiplied.
-        rules = PRESETS[self.description["preset"]]
         layers[0] = (layers[0][0] * _scale(self.description)[:, None], layers[0][1])
         self._widths, self._weights = flatten(layers)
-        network = self.description["network"]
-        self._suits = suits_of(
-            rules,
-            ordered=network.get("suits", "ordered") == "ordered",
-            features=network.get("features", False),
-        )
-        self._generator = np.random.default_rng(0)
 
     @property
     def network(self) -> tuple[Bytes, Int64Array, Float32Array]:
@@ -259,7 +270,7 @@ class PolicyAgent:
 
         Raises ValueError for a missing mask, arrays of another shape, and a row without a legal action.
         """
-        logits = self._logits(observations, masks)
+        logits = self.logits(*self._checked(observations, masks))
         top = logits.max(axis=-1, keepdims=True)
         if not np.all(np.isfinite(top)):
             raise ValueError(NO_ACTION)
@@ -269,7 +280,7 @@ class PolicyAgent:
 
     def act_batch(self, observations: Int8Array, masks: Int8Array) -> Int64Array:
         """An action for each row, [B] int64."""
-        logits = self._logits(observations, masks)
+        logits = self.logits(*self._checked(observations, masks))
         actions = np.empty(len(logits), np.int64)
         choose(logits, self._draws(logits.shape), actions)
         if np.any(actions < 0):
@@ -290,9 +301,11 @@ class PolicyAgent:
             raise ValueError(NO_ACTION)
         return int(action)
 
-    def _logits(self, observations: Int8Array, masks: Int8Array) -> Float32Array:
-        """[B, n] float32, minus infinity for what is not legal."""
-        observations, masks = self._checked(observations, masks)
+    def logits(self, observations: Int8Array, masks: Int8Array) -> Float32Array:
+        """A number for each action, [B, n] float32, minus infinity for what is not legal.
+
+        observations, masks: [B, d] and [B, n] int8, checked.
+        """
         logits = np.empty(masks.shape, np.float32)
         announce_compilation()
         evaluate(self._suits.table, observations, masks, self._widths, self._weights, logits)
@@ -326,18 +339,54 @@ def _is_plain(array: Any, size: int) -> bool:
     )
 
 
+PolicyLoader = Callable[..., PolicyAgent]
+"""Makes an agent of a checkpoint's folder and the keyword `sample`."""
+_LOADERS: dict[str, PolicyLoader] = {}
+
+
+def register_policy(kind: str, loader: PolicyLoader) -> None:
+    """Let `loader` play checkpoints whose network is of this kind; ValueError if another does."""
+    if kind == MLP or kind in _LOADERS:
+        raise ValueError(f"network {kind!r} is registered already")
+    _LOADERS[kind] = loader
+
+
+def kind_of(description: dict[str, Any]) -> str:
+    """The kind of network of a checkpoint."""
+    return str(description["network"].get("kind", MLP))
+
+
+def _plugins_of(description: dict[str, Any]) -> str:
+    """What to add to a message about a name that is not known: the modules that the run had."""
+    modules = description["training"].get("plugins") or []
+    return f"; it was trained with {VARIABLE}={','.join(map(str, modules))}" if modules else ""
+
+
 def load_policy(path_or_name: str | Path, *, sample: bool = False) -> PolicyAgent:
     """A trained policy as an agent, from a checkpoint folder or by the name of one that ships.
 
-    It needs no torch. The path of a file that `python -m training.export` wrote, ending in `.onnx`, is taken as well
-    and needs onnxruntime (ImportError without). Raises CheckpointError (a ValueError) naming file and field where the
-    checkpoint is missing, damaged or made for another observation layout.
+    It needs no torch, unless the network is one of the user's own (`register_policy`). The path of a file that
+    `python -m training.export` wrote, ending in `.onnx`, is taken as well and needs onnxruntime (ImportError without).
+    Raises CheckpointError (a ValueError) naming file and field where the checkpoint is missing, damaged or made for
+    another observation layout, or its game or network is one that nobody here has registered.
     """
     if Path(path_or_name).suffix == ONNX_ENDING:
         from smear_env.agents.onnx_policy import OnnxPolicy
 
         return OnnxPolicy(Path(path_or_name), sample=sample)
-    return PolicyAgent(find_checkpoint(path_or_name), sample=sample)
+    folder = find_checkpoint(path_or_name)
+    description = read_description(folder)
+    kind = kind_of(description)
+    if kind == MLP:
+        return PolicyAgent(folder, sample=sample)
+    if kind not in _LOADERS:
+        load_plugins()
+    if kind not in _LOADERS:
+        raise CheckpointError(
+            f"{folder / DESCRIPTION}: field 'network.kind' is {kind!r}, a network that nobody here has registered "
+            f"(`training.own_network.register_network`, which needs torch); {REMEDY}{_plugins_of(description)}"
+        )
+    return _LOADERS[kind](folder, sample=sample)
 
 
 _LATER_OPTIONS = ("second_joker", "joker_order")

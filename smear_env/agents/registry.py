@@ -12,6 +12,7 @@ from smear_env.agents.expert import AGGRESSIVE, CAUTIOUS, ExpertAgent
 from smear_env.agents.greedy import GreedyAgent
 from smear_env.agents.search.names import PATTERNS, make_search_agent
 from smear_env.agents.simple import PasserAgent, RandomAgent
+from smear_env.plugins import REMEDY, load_plugins
 
 AgentLike = str | Path | Agent | Callable[[], Agent]
 """A registered name, a checkpoint's folder or shipped name, an agent, or what makes one."""
@@ -28,6 +29,7 @@ def register_agent(name: str, factory: Callable[[], Agent]) -> None:
 
 def agent_names() -> tuple[str, ...]:
     """Names of the registered agents, sorted."""
+    load_plugins()
     return tuple(sorted(_FACTORIES))
 
 
@@ -38,9 +40,11 @@ def make_agent(name_or_path: AgentLike) -> Agent:
     Raises `ValueError` for a name or path that is none of these, listing the registered names, and
     `TypeError` for what is no agent.
     """
-    if isinstance(name_or_path, str) and name_or_path in _FACTORIES:
-        return _FACTORIES[name_or_path]()
     if isinstance(name_or_path, str):
+        if name_or_path not in _FACTORIES:
+            load_plugins()
+        if name_or_path in _FACTORIES:
+            return _FACTORIES[name_or_path]()
         searching = make_search_agent(name_or_path)
         if searching is not None:
             return searching
@@ -64,7 +68,9 @@ def _load(name_or_path: str | Path) -> Agent:
         if Path(name_or_path).exists():
             raise
         known = ", ".join((*agent_names(), *PATTERNS))
-        message = f"{str(name_or_path)!r} is no registered agent ({known}) and no checkpoint: {error}"
+        message = (
+            f"{str(name_or_path)!r} is no registered agent ({known}) and no checkpoint: {error}; {REMEDY}"
+        )
         raise ValueError(message) from error
     return policy
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, get_type_hints
 
 from smear_env.agents.registry import agent_names
+from smear_env.plugins import load_plugins
 from smear_env.rules import PRESETS, Rules, make_rules
 from smear_env.transcript.format import TranscriptError, read_transcripts, write_transcripts
 from smear_env.transcript.record import record_match
@@ -20,8 +21,8 @@ _BOOLEANS = {"true": True, "false": False}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status: 0, or 1 with a message on stderr."""
-    chosen = _parser().parse_args(arguments)
     try:
+        chosen = _parser().parse_args(arguments)
         status: int = chosen.command(chosen)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    load_plugins()  # the choices below are of what is registered
     parser = argparse.ArgumentParser(
         "python -m smear_env.transcript",
         description="Record, check and show matches. Matches, deals, actions and seats count from 0, lines from 1.",

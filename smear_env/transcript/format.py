@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from smear_env.plugins import REMEDY, load_plugins
 from smear_env.rules import ALWAYS_GIVEN, PRESETS, Rules, make_rules
 
 FORMAT = "smear-transcript/1"
@@ -173,8 +174,11 @@ def match_rules(match: object) -> Rules:
 
 def _rules(match: dict[str, Any]) -> Rules:
     name = match["rules"]
+    if name not in tuple(PRESETS):
+        load_plugins()
     if not isinstance(name, str) or name not in PRESETS:
-        raise TranscriptError(f"expected one of {', '.join(PRESETS)}, found {shown(name)}", field="rules")
+        told = f"expected one of {', '.join(PRESETS)}, found {shown(name)}; {REMEDY}"
+        raise TranscriptError(told, field="rules")
     options = _object(match["options"], "options")
     for option in ALWAYS_GIVEN.get(name, ()):
         if option not in options:

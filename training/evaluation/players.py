@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import smear_env
 from smear_env import (
     Agent,
     PolicyAgent,
@@ -81,8 +83,14 @@ class Player:
                 "kind": "checkpoint",
                 "weights_sha256": agent.description["weights_sha256"],
                 "play": "sampled" if agent.sample else "greedy",
+                **own_file(getattr(agent, "source", None)),
             }
-        plain = {"name": self.name, "kind": "registered", "clairvoyant": sees_all(agent)}
+        plain = {
+            "name": self.name,
+            "kind": "registered",
+            "clairvoyant": sees_all(agent),
+            **own_file(type(agent)),
+        }
         # Another agent that it consults, as `pimc-20:expert` and `four_point+search-100` do.
         _, _, weigher = self.name.partition(":")
         searching, _, _ = self.name.rpartition("+search-")
@@ -91,6 +99,17 @@ class Player:
             consulted = Player(helper)
             plain["consults"] = consulted.describe(consulted.make())
         return plain
+
+
+def own_file(source: Any) -> dict[str, str]:
+    """The hash of the file that a class or function is written in, unless it comes with this package."""
+    if source is None or source.__module__.partition(".")[0] == smear_env.__name__:
+        return {}
+    try:
+        content = Path(inspect.getfile(source)).read_bytes()
+    except (OSError, TypeError):  # made at a prompt, or by no Python
+        return {}
+    return {"files_sha256": hashlib.sha256(content).hexdigest()}
 
 
 def label(name: str) -> str:

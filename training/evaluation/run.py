@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
-from smear_env import Rules
+from smear_env import Rules, is_built_in, preset_of
 from training.evaluation.deals import Deals
 from training.evaluation.players import Player
 from training.evaluation.plays import Plays, join
@@ -113,7 +114,11 @@ def _question(
     matches: bool,
 ) -> dict[str, Any]:
     cards = Deals(deals.seed) if matches else deals
+    # A name says everything of the presets of this package alone.
+    preset = preset_of(rules.name)
+    own = {} if is_built_in(rules.name) else {"preset": dataclasses.asdict(preset)}
     return {
+        **own,
         "rules": rules.name,
         "options": rules.options(),
         "deals": cards.describe(),

@@ -139,8 +139,33 @@ _FOLDER = Path(__file__).parent / "data"
 
 @lru_cache(maxsize=64)
 def load_book(rules: Rules) -> RecordArray:
-    """Tables for these rules, [1] BOOK_DTYPE: those fitted to the nearest options of the preset."""
-    return book_from(rules, nearest_options(rules, fitted_options(rules.name)))
+    """Tables for these rules, [1] BOOK_DTYPE: those fitted to the nearest options of the preset.
+
+    A preset that nothing was fitted to, as one of the user's own, has those of the nearest options of any that names
+    trump as it does and has the same bowers and jokers; ValueError where there are none.
+    """
+    if rules.name in STOCKS:
+        return book_from(rules, nearest_options(rules, fitted_options(rules.name)))
+    return book_from(rules, _nearest_game(rules))
+
+
+def _nearest_game(rules: Rules) -> Rules:
+    """Of all rules with tables those nearest to a game without; of several those with a deck of about the same size."""
+    alike = [
+        fitted
+        for preset in STOCKS
+        for fitted in fitted_options(preset)
+        if (fitted.trump_named, fitted.bowers, fitted.joker_names)
+        == (rules.trump_named, rules.bowers, rules.joker_names)
+    ]
+    if not alike:
+        raise ValueError(
+            f"expert has no tables for rules={rules.name!r}, nor for a game like it: trump_named={rules.trump_named}, "
+            f"bowers={rules.bowers} and {len(rules.joker_names)} jokers; choose another player, or fit it "
+            "(CONTRIBUTING.md, 'Add a game of the family')"
+        )
+    size = len(rules.card_names)
+    return min(alike, key=lambda fitted: (_distance(rules, fitted), abs(len(fitted.card_names) - size)))
 
 
 def book_from(rules: Rules, fitted: Rules) -> RecordArray:
@@ -148,7 +173,7 @@ def book_from(rules: Rules, fitted: Rules) -> RecordArray:
     book = blank_book(rules)
     for field, values in _brought_over(_tables(table_name(fitted)), fitted, rules).items():
         book[field][0] = values
-    book["weights"][0] = read_weights(rules.name)
+    book["weights"][0] = read_weights(fitted.name)
     return book
 
 
