@@ -124,11 +124,14 @@ def test_own__is_each_ranks_part_in_order() -> None:
 
 def test_normalised__by_the_policys_own_decisions() -> None:
     own = torch.tensor([True, True, False, True])
-    found = normalised(torch.tensor([1.0, 2.0, 50.0, 3.0]), own)
+    found, deviation = normalised(torch.tensor([2.0, 4.0, 100.0, 6.0]), own)
     assert found[own].tolist() == pytest.approx([-1, 0, 1])
     assert found[2] == pytest.approx(48)
+    assert deviation == pytest.approx(2)
     few = torch.tensor([4.0, 5.0])
-    assert normalised(few, torch.tensor([True, False])) is few
+    unchanged, one = normalised(few, torch.tensor([True, False]))
+    assert unchanged is few
+    assert one == 1
 
 
 def meetings(size: int) -> list[Meeting]:
