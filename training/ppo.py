@@ -239,18 +239,25 @@ def _finish(
     return results
 
 
+@contextmanager
+def faults_told() -> Iterator[None]:
+    """End the command with a line, not a traceback, where it is told nonsense or stopped."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        sys.exit("stopped at once; the last checkpoint, if there is one, stands: go on with --resume")
+
+
 def main() -> None:
     """`python -m training.ppo`."""
     from training.cli import given_fields, parse
 
     console = plain_console()
-    try:
+    with faults_told():
         config, resume = parse(sys.argv[1:])
         train(config, resume=resume, given=given_fields(sys.argv[1:]), console=console)
-    except (ValueError, OSError) as error:
-        sys.exit(f"error: {error}")
-    except KeyboardInterrupt:
-        sys.exit("stopped at once; the last checkpoint, if there is one, stands: go on with --resume")
 
 
 if __name__ == "__main__":
