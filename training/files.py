@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import subprocess
@@ -52,6 +53,14 @@ def source_hash() -> str:
 def write_json(path: Path, result: Mapping[str, Any]) -> None:
     """Write a result as plain JSON, which knows no NaN."""
     write_atomically(path, json.dumps(result, indent=1, allow_nan=False).encode() + b"\n")
+
+
+def write_figure(path: Path, figure: Any, dpi: int) -> None:
+    """Write a matplotlib figure as the path's ending says, the same bytes for the same picture."""
+    file, kind = io.BytesIO(), path.suffix.removeprefix(".")
+    undated = {"Date": None} if kind == "svg" else {"Software": None}
+    figure.savefig(file, format=kind, dpi=dpi, metadata=undated)
+    write_atomically(path, file.getvalue())
 
 
 def write_atomically(path: Path, content: bytes) -> None:

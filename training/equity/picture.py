@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from training.equity.report import plane, slices
 from training.equity.table import MatchEquity
 from training.evaluation.players import label
-from training.files import write_atomically
+from training.files import write_figure
 
 SHADES = "cividis"
 """Lightness rises evenly, so that it is read in grey and by all eyes."""
@@ -39,13 +38,8 @@ def write_picture(equity: MatchEquity, path: Path) -> None:
         name = label(told.get("player", {}).get("name", ""))
         figure.set_layout_engine("constrained", h_pad=0.06)
         figure.suptitle(f"{equity.rules.name}{options}: {name} in every seat", fontsize=12)
-        file = io.BytesIO()
-        kind = path.suffix.removeprefix(".")
-        figure.savefig(
-            file, format=kind, dpi=130, metadata={"Date": None} if kind == "svg" else {"Software": None}
-        )
+        write_figure(path, figure, dpi=130)
         plt.close(figure)
-    write_atomically(path, file.getvalue())
 
 
 def _draw(axes: Any, equity: MatchEquity, third: int | None) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from training.evaluation.players import label
-from training.files import write_atomically
+from training.files import write_figure
 
 SHADES = "cividis"
 """Lightness rises evenly, so that it is read in grey and by all eyes."""
@@ -42,13 +41,8 @@ def write_picture(result: dict[str, Any], path: Path) -> None:
             f"fixed deals {deals['sha256'][:8]}" if "fixed" in deals else f"fresh deals, seed {deals['seed']}"
         )
         figure.suptitle(f"{result['rules']}: {result['pairs']} duplicate sets, {what}", fontsize=12)
-        file = io.BytesIO()
-        kind = path.suffix.removeprefix(".")
-        figure.savefig(
-            file, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else {"Software": None}
-        )
+        write_figure(path, figure, dpi=150)
         plt.close(figure)
-    write_atomically(path, file.getvalue())
 
 
 def _draw_ratings(axes: Any, result: dict[str, Any]) -> None:
