@@ -171,6 +171,7 @@ class Table:
                 views[seat] = {
                     "type": "view",
                     **seat_view(self.session, seat),
+                    "fresh": seat in waiting,
                     "speed": self.speed,
                     "present": present,
                     "waiting": waiting,

@@ -95,16 +95,27 @@ def deal_summary(session: Session, index: int) -> dict[str, Any]:
     """A finished deal as the table saw it: the auction, every trick, and what it gave."""
     deal = session.finished[index]
     rules = session.rules
+    number = index % len(session.finished) + 1
+    said = deal["actions"][: auction_length(rules, deal["actions"])]
     if "redeal" in deal:
-        return {"number": len(session.finished), "dealer": deal["dealer"], "redeal": True}
+        return {"number": number, "dealer": deal["dealer"], "bids": said, "redeal": True}
     plays = deal["actions"][-rules.players * rules.hand_size :]
     tricks = [plays[i : i + rules.players] for i in range(0, len(plays), rules.players)]
     return {
-        "number": index % len(session.finished) + 1,
+        "number": number,
+        "bids": said,
         **{name: deal[name] for name in ("dealer", "bid", "bidder", "trump", "points", "card_points")},
         **{name: deal[name] for name in ("made", "delta", "scores")},
         "tricks": [{"cards": trick, "winner": winner_of(rules, deal["trump"], trick)} for trick in tricks],
     }
+
+
+def auction_length(rules: Rules, actions: Sequence[Sequence[Any]]) -> int:
+    """How many actions the auction took: one a seat, none after the highest bid."""
+    for index, (_, name) in enumerate(actions[: rules.players]):
+        if name == str(rules.max_bid):
+            return index + 1
+    return min(len(actions), rules.players)
 
 
 def winner_of(rules: Rules, trump: str, trick: Sequence[Sequence[Any]]) -> int:

@@ -113,7 +113,7 @@ export function suitSign(suit, label = false) {
 /** A card in a line of text: rank and suit. */
 export function small(card) {
   const chip = h("span", { class: `chip-card ${isJoker(card) ? "joker" : isRed(card[1]) ? "red" : "black"}`, role: "img", "aria-label": cardText(card) });
-  if (isJoker(card)) chip.append(h("span", { "aria-hidden": "true" }, card === "JK" ? "★" : card === "BJ" ? "★B" : "★L"));
+  if (isJoker(card)) chip.append(h("span", { "aria-hidden": "true" }, { JK: "Joker", BJ: "Big J.", LJ: "Little J." }[card]));
   else chip.append(h("span", { "aria-hidden": "true" }, rankText(card)), suitSign(card[1]));
   return chip;
 }

@@ -112,8 +112,8 @@ function headline(facts, view) {
 export function reviewSheet(review, back) {
   const cost = (points) => (points === null || points === undefined ? h("span", { class: "quiet" }, "–") : points < 0.005 ? h("span", { class: "good" }, "0") : h("span", { class: "cost" }, `−${points.toFixed(points < 1 ? 2 : 1)}`));
   const rows = review.decisions.map((row) => h("tr", { class: row.action === row.adviser ? "" : "other" },
-    h("th", { scope: "row" }, row.label), h("td", {}, actionSign(row.action)), h("td", {}, actionSign(row.adviser), h("span", { class: "quiet" }, ` ${Math.round(100 * row.adviser_probability)} %`)), h("td", { class: "right" }, cost(row.adviser_cost)),
-    h("td", {}, row.solver_cost === null ? h("span", { class: "quiet" }, "–") : row.solver.slice(0, 3).map((card) => small(card)), row.solver.length > 3 ? h("span", { class: "quiet" }, " …") : null), h("td", { class: "right" }, cost(row.solver_cost))));
+    h("th", { scope: "row" }, row.label), h("td", { data: { label: "You" } }, actionSign(row.action)), h("td", { data: { label: review.adviser } }, actionSign(row.adviser), h("span", { class: "quiet" }, ` ${Math.round(100 * row.adviser_probability)} %`)), h("td", { class: "right", data: { label: "Cost" } }, cost(row.adviser_cost)),
+    h("td", { data: { label: "Solver" } }, row.solver_cost === null ? h("span", { class: "quiet" }, "–") : row.solver.slice(0, 3).map((card) => small(card)), row.solver.length > 3 ? h("span", { class: "quiet" }, " …") : null), h("td", { class: "right", data: { label: "Cost" } }, cost(row.solver_cost))));
   return h("div", { class: "result review", role: "dialog", "aria-labelledby": "review-title" }, h("h2", { id: "review-title" }, `Your decisions in deal ${review.deal + 1}`),
     rows.length ? h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Decisions" }, h("table", { class: "sheet-table" }, h("thead", {}, h("tr", {}, ["Decision", "You", review.adviser, "Cost", "Solver", "Cost"].map((text, index) => h("th", { scope: "col", class: index === 3 || index === 5 ? "right" : "" }, text)))), h("tbody", {}, rows)))
       : h("p", {}, "You had no choice to make in this deal."),

@@ -66,7 +66,7 @@ class ReplayPage {
     this.side = h("aside", { class: "side" });
     const number = (label, count, value, go) => count > 1 ? h("label", {}, `${label} `, h("select", { onchange: (event) => go(Number(event.target.value)) }, Array.from({ length: count }, (_, index) => h("option", { value: String(index), selected: index === value }, String(index + 1))))) : null;
     this.playing = h("button", { type: "button", onclick: () => this.play() }, "Play");
-    put(this.place, this.scores, h("div", { class: "area" }, this.felt.element),
+    put(this.place, this.scores, h("div", { class: "board" }, h("div", { class: "area" }, this.felt.element)),
       h("section", { class: "mine", "aria-label": "Steps" }, this.caption, h("div", { class: "steps" },
         h("button", { type: "button", "aria-label": "One action back", onclick: () => this.to(this.step - 1) }, "‹"), this.slider,
         h("button", { type: "button", "aria-label": "One action on", onclick: () => this.to(this.step + 1) }, "›"), this.playing),

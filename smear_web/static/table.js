@@ -43,11 +43,13 @@ class TablePage {
     this.side = h("aside", { class: "side", "aria-label": "About this deal" });
     this.overlay = h("div", { class: "overlay", hidden: true });
     this.tools = h("div", { class: "tools" }, this.hintButton, this.undoButton, this.resultButton);
-    this.area = h("div", { class: "area" }, this.felt.element, this.overlay);
+    this.area = h("div", { class: "area" }, this.felt.element);
     put(this.main,
-      h("h1", { class: "hidden-text" }, "Table"), this.banner, this.scores, this.area,
-      h("section", { class: "mine", "aria-label": "You" }, h("div", { class: "ask" }, this.prompt, this.calls), this.hand, this.why, this.tools),
-      this.side);
+      h("h1", { class: "hidden-text" }, "Table"), this.banner, this.scores,
+      h("div", { class: "board" }, this.area,
+        h("section", { class: "mine", "aria-label": "You" }, h("div", { class: "ask" }, this.prompt, this.calls), this.hand, this.why),
+        this.overlay),
+      this.tools, this.side);
     this.main.className = "table";
   }
 
@@ -106,12 +108,13 @@ class TablePage {
 
   render() {
     const { facts, view } = this;
-    const shown = (view.fresh || view.over) && view.result?.tricks ? { ...view, ...ended(view) } : view;
+    const shown = (view.fresh || view.over) && view.result ? { ...view, ...ended(view) } : view;
     this.felt.show(facts, shown, view.seat);
+    this.felt.element.dataset.number = view.number;
     scoreBoard(this.scores, facts, view);
     this.renderCalls();
     this.renderHand();
-    this.renderSide();
+    this.renderSide(shown);
     this.hintButton.disabled = !view.legal.length || view.fresh || !view.hints;
     this.undoButton.hidden = !facts.practice;
     this.undoButton.disabled = !view.undo;
@@ -149,7 +152,8 @@ class TablePage {
     const { view, facts } = this;
     if (!this.connected) return "";
     if (view.over) return view.winner === null ? "The match was cut off." : `Team ${"ABCDEF"[view.winner]} wins the match.`;
-    if (view.fresh) return view.waiting.includes(view.seat) ? "The deal is over." : "Waiting for the others …";
+    if (view.fresh) return "The deal is over.";
+    if (view.waiting.length && view.turn !== view.seat) return "The others still look at the result …";
     const who = facts.seats[view.turn]?.name;
     if (view.turn !== view.seat) return { bid: `${who} considers a bid …`, play: `${who} plays …`, name: `${who} names trump …`, exchange: `${who} exchanges …`, discard: `${who} discards …` }[view.phase] ?? "";
     const more = view.hand.length - facts.hand_size;
@@ -157,7 +161,7 @@ class TablePage {
       bid: view.bid ? `Your bid: above ${view.bid}, or pass` : "Your bid",
       name: "Name trump",
       exchange: `Exchange up to ${facts.exchange}: tap cards to throw`,
-      discard: `Discard ${more} ${more === 1 ? "card" : "cards"}`,
+      discard: `Discard ${more} ${more === 1 ? "card" : "cards"}${view.taken.length ? " (dots: drawn)" : ""}`,
       play: view.trick.length ? "Your card" : view.trump ? "You lead" : "You lead: its suit is trump",
     }[view.phase];
   }
@@ -193,13 +197,13 @@ class TablePage {
     button.setAttribute("aria-label", `${cardText(card)}${mine ? (legal ? `, ${verb}` : `, not allowed: ${view.refusals[card] ?? ""}`) : ""}`);
   }
 
-  renderSide() {
+  renderSide(shown) {
     const { facts, view } = this;
     const links = (myTables().find((one) => one.table === this.name)?.seats ?? []).filter((one) => one.seat !== view.seat);
     put(this.side,
       this.hint ? hintSheet(this.hint, (action) => this.choose(action)) : null,
-      tally(facts, view),
-      h("div", { class: "pair" }, auction(facts, view), lastTrick(facts, view)),
+      tally(facts, shown),
+      h("div", { class: "pair" }, auction(facts, shown), lastTrick(facts, shown)),
       scoreSheet(facts, view),
       links.length ? this.invitations(links) : null,
       h("section", { class: "block table-tools" }, h("h2", {}, "Table"),
@@ -256,7 +260,6 @@ class TablePage {
     this.hint = hint;
     this.why.textContent = `Hint: ${actionText(hint.rows[0].action)}.`;
     this.render();
-    if (matchMedia("(max-width: 1000px)").matches) this.side.scrollIntoView({ behavior: "smooth", block: "start" });
   }
 
   undo() {
@@ -351,6 +354,10 @@ class TablePage {
 /** The table as the deal before left it, while its result is looked at. */
 function ended(view) {
   const { result } = view;
+  const counts = view.counts.map(() => 0);
+  const common = { phase: "over", trick: [], turn: null, counts, stock: 0, dealer: result.dealer, bids: result.bids, deal: result.number };
+  if (result.redeal) return { ...common, last: null, trump: null, bidder: null, bid: null };
+  const tricks = view.tricks.map((_, team) => result.tricks.filter((trick) => trick.winner % view.tricks.length === team).length);
   const last = result.tricks[result.tricks.length - 1];
-  return { phase: "over", trick: [], last, trump: result.trump, bids: [], bidder: result.bidder, bid: result.bid, dealer: result.dealer, turn: null, counts: view.counts.map(() => 0), stock: 0 };
+  return { ...common, last, tricks, trump: result.trump, bidder: result.bidder, bid: result.bid, tally: result.points, card_points: result.card_points };
 }
