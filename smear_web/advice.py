@@ -89,7 +89,7 @@ def _worlds(observation: Array, rules: Rules, agent: Agent, count: int) -> tuple
 
 
 def _play(states: Any, actions: Array, rules: Rules, agent: Agent) -> tuple[Array, Array, Array]:
-    """Own points, whether the viewer became bidder, and whether he made it: [W, A] each, of each action in each world."""
+    """Own points, whether the viewer became bidder, whether he made it: [W, A] each, of each action in each world."""
     shape = (len(states), len(actions))
     size = len(states) * len(actions)
     env = SelfPlayVectorEnv(size, rules, seed=0, episode="deal", reward="points", dealers=0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import secrets
 from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
@@ -31,6 +32,8 @@ from smear_web.session import HUMAN, RefusedError, Seat, Setup, clean_name
 from smear_web.store import Store
 from smear_web.tables import SPEEDS, Table, Tables, error
 
+_log = logging.getLogger(__name__)
+
 STATIC = Path(__file__).parent / "static"
 LONGEST_MESSAGE = 4096
 """Characters of a message on the socket."""
@@ -51,7 +54,9 @@ _FIELDS: dict[str, dict[str, type]] = {
 """What a browser may say, and what belongs to it."""
 
 
-def make_app(store: Store, hosts: Iterable[str] = ("127.0.0.1", "localhost"), *, any_address: bool = False) -> Starlette:
+def make_app(
+    store: Store, hosts: Iterable[str] = ("127.0.0.1", "localhost"), *, any_address: bool = False
+) -> Starlette:
     """The application over a store, for a server called by these names."""
     tables = Tables(store)
 
@@ -167,7 +172,11 @@ def read_setup(data: Mapping[str, Any]) -> tuple[Setup, str]:
         raise RefusedError("practice must be true or false.", "malformed")
     given = data.get("seats")
     players = make_rules(game, **options).players
-    if not isinstance(given, list) or len(given) != players or not all(isinstance(one, dict) for one in given):
+    if (
+        not isinstance(given, list)
+        or len(given) != players
+        or not all(isinstance(one, dict) for one in given)
+    ):
         raise RefusedError(f"seats must be a list of {players}, each with a player and a name.", "malformed")
     seats = tuple(
         Seat(checked_player(game, one.get("player")), clean_name(one.get("name", ""), f"Seat {index + 1}"))
@@ -252,7 +261,9 @@ def _hear(text: str, table: Table, browser: _Browser, thinking: set[asyncio.Task
             browser.tell(table.summary(message["deal"]))
         elif kind in ("hint", "review"):
             if thinking:
-                raise RefusedError("One thing after the other: the last question is not answered yet.", "busy")
+                raise RefusedError(
+                    "One thing after the other: the last question is not answered yet.", "busy"
+                )
             task = asyncio.create_task(_answer(message, table, browser))
             thinking.add(task)
             task.add_done_callback(thinking.discard)
@@ -270,6 +281,9 @@ async def _answer(message: Mapping[str, Any], table: Table, browser: _Browser) -
             browser.tell(await table.review(browser.seat, message["deal"]))
     except RefusedError as problem:
         browser.tell(error(str(problem), problem.code))
+    except Exception:  # noqa: BLE001 - the browser waits for an answer, whatever failed
+        _log.exception("table %s: %s failed", table.name, message["type"])
+        browser.tell(error("This has failed; the server's log says why.", "failed"))
 
 
 def read_message(text: str) -> dict[str, Any]:

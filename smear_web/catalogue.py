@@ -5,12 +5,23 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, get_args, get_type_hints
 
-from smear_env import PRESETS, CheckpointError, Rules, agent_names, checkpoints_folder, find_checkpoint, make_rules
-from smear_env import read_policy
+from smear_env import (
+    PRESETS,
+    CheckpointError,
+    Rules,
+    agent_names,
+    checkpoints_folder,
+    find_checkpoint,
+    make_rules,
+    read_policy,
+)
 from smear_web.session import HUMAN, RefusedError
 
 GAMES = {
-    "four_point": ("Four Point Smear", "Four players in two teams, 32 cards. The first card led shows trump."),
+    "four_point": (
+        "Four Point Smear",
+        "Four players in two teams, 32 cards. The first card led shows trump.",
+    ),
     "schmier": ("Schmier", "Six players in three teams, 53 cards with bowers and a joker. Trump is named."),
     "six_point": ("Six Point Smear", "Four Point Smear with two jokers, played to 21."),
     "setback": ("Setback", "Auction Pitch for four in two teams, 52 cards, no stock."),
@@ -25,7 +36,10 @@ _TEXTS: dict[str, tuple[str, dict[Any, str]]] = {
     "exchange_exactly": ("Exchange all or none", {}),
     "teams": ("Teams", {3: "three of two", 2: "two of three"}),
     "failed_bid": ("A failed bid costs", {"bid": "the bid", "points": "what was earned"}),
-    "high_low": ("High and Low", {"void": "ace and lowest card only", "in_play": "highest and lowest in play"}),
+    "high_low": (
+        "High and Low",
+        {"void": "ace and lowest card only", "in_play": "highest and lowest in play"},
+    ),
     "low_to": ("Low goes to", {"holder": "who played it", "winner": "who won it"}),
     "game_tie": (
         "Game, when tied",
@@ -43,10 +57,17 @@ _TEXTS: dict[str, tuple[str, dict[Any, str]]] = {
             "cap": "for others only at the target",
         },
     ),
-    "both_out": ("Several teams at the target", {"highest": "the highest wins", "bidder": "the bidder first"}),
+    "both_out": (
+        "Several teams at the target",
+        {"highest": "the highest wins", "bidder": "the bidder first"},
+    ),
     "all_pass": (
         "If everybody passes",
-        {"same_dealer": "the same dealer deals", "next_dealer": "the next one deals", "dealer_bids": "the dealer must bid"},
+        {
+            "same_dealer": "the same dealer deals",
+            "next_dealer": "the next one deals",
+            "dealer_bids": "the dealer must bid",
+        },
     ),
     "joker_order": (
         "Of two jokers in a trick",
@@ -96,9 +117,17 @@ def options_of(game: str) -> list[dict[str, Any]]:
             choices = [False, True] if hints[name] is bool else list(get_args(hints[name]))
         if name == "game_tie" and preset.teams != 2:
             choices = [choice for choice in choices if choice != "non_bidder"]
-        texts = [words.get(one, {True: "yes", False: "no"}.get(one, str(one)) if hints[name] is bool else str(one)) for one in choices]
+        texts = [
+            words.get(one, {True: "yes", False: "no"}.get(one, str(one)) if hints[name] is bool else str(one))
+            for one in choices
+        ]
         found.append(
-            {"name": name, "label": label, "value": value, "choices": [[a, b] for a, b in zip(choices, texts, strict=True)]}
+            {
+                "name": name,
+                "label": label,
+                "value": value,
+                "choices": [[a, b] for a, b in zip(choices, texts, strict=True)],
+            }
         )
     return found
 
@@ -115,7 +144,11 @@ def players_of(game: str) -> list[dict[str, str]]:
         if preset == game:
             rows.append((folder.name, f"Policy {folder.name}", "the trained network"))
             rows.append(
-                (f"{folder.name}+search-{_WORLDS}", f"Policy {folder.name} with search", "the network, trying what it doubts")
+                (
+                    f"{folder.name}+search-{_WORLDS}",
+                    f"Policy {folder.name} with search",
+                    "the network, trying what it doubts",
+                )
             )
     known = agent_names()
     rows += [(name, *words) for name, words in _PLAYERS.items() if name in known]
@@ -152,7 +185,9 @@ def checked_rules(game: object, options: object) -> tuple[str, dict[str, Any]]:
     for name, value in options.items():
         # `True == 1`: the type counts too.
         if name not in known or not any(value == one and type(value) is type(one) for one in known[name]):
-            raise RefusedError(f"options.{str(name)[:32]} is no option of {game}, or has no such value.", "malformed")
+            raise RefusedError(
+                f"options.{str(name)[:32]} is no option of {game}, or has no such value.", "malformed"
+            )
     try:
         make_rules(game, **options)
     except ValueError as error:

@@ -6,7 +6,6 @@ brought more, of which nobody could know all.
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from smear_env import PHASE_NAMES, Rules, SelfPlayVectorEnv, card_values
 from smear_env.solver import NOT_LEGAL, solve_discards
 from smear_env.transcript import Position, positions
-from smear_web.advice import adviser_of, advise
+from smear_web.advice import advise, adviser_of
 
 WORLDS = 48
 PARANOID_TRICKS = 4
@@ -45,7 +44,7 @@ def review_deal(match: dict[str, Any], deal: int, seat: int) -> dict[str, Any]:
         decisions.append(
             {
                 "step": position.step,
-                "label": _label(position, rules),
+                "label": _label(position),
                 "action": rules.action_names[position.action],
                 "probability": float(chances[index, position.action]),
                 "adviser": rules.action_names[choice],
@@ -88,20 +87,10 @@ def _solved(position: Position, rules: Rules) -> tuple[list[str], float | None]:
     return best, float(top - values[position.action]) / (rules.teams - 1)
 
 
-def _label(position: Position, rules: Rules) -> str:
+def _label(position: Position) -> str:
     state = position.states[0]
     phase = PHASE_NAMES[int(state.phase)]
     if phase != "play":
         return {"bid": "Bid", "discard": "Discard", "name": "Trump", "exchange": "Exchange"}[phase]
     lead = "lead" if int(state.in_trick) == 0 else "follow"
     return f"Trick {int(state.trick_number) + 1}, {lead}"
-
-
-def mistakes(review: dict[str, Any]) -> Counter[str]:
-    """How many decisions agreed with the adviser and with the solver."""
-    rows = review["decisions"]
-    return Counter(
-        decisions=len(rows),
-        adviser=sum(row["action"] == row["adviser"] for row in rows),
-        solver=sum(row["solver_cost"] == 0.0 for row in rows),
-    )

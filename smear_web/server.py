@@ -59,13 +59,19 @@ def _parser() -> argparse.ArgumentParser:
         description="Play in the browser, with people and agents in any seats. Only this machine can reach the table "
         "unless another --host is given.",
     )
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on; 0.0.0.0 for the whole network")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on; 0.0.0.0 for the whole network"
+    )
     parser.add_argument("--port", type=int, default=DEFAULT_PORT)
     parser.add_argument(
         "--tables", type=Path, default=tables_file(), help="file that keeps the tables; :memory: to keep none"
     )
     parser.add_argument(
-        "--allow-host", action="append", default=[], metavar="NAME", help="another name by which browsers call it"
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="another name by which browsers call it",
     )
     parser.add_argument("--open", action="store_true", help="open a browser")
     parser.add_argument("--log-level", default="warning", choices=("debug", "info", "warning", "error"))

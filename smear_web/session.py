@@ -211,7 +211,8 @@ class Session:
     def _check_number(self, number: int) -> None:
         if number != self.number:
             raise RefusedError(
-                f"The table has moved on: this answers event {number}, the last one is {self.number}.", "stale"
+                f"The table has moved on: this answers event {number}, the last one is {self.number}.",
+                "stale",
             )
 
     def _rewind(self, left: int) -> None:

@@ -63,7 +63,9 @@ class Store:
         except sqlite3.DatabaseError as error:
             raise StoreError(f"{path}: no file of tables ({error}); name another with --tables") from error
         if version not in (0, VERSION):
-            raise StoreError(f"{path}: tables of version {version}, this server knows {VERSION}; name another file")
+            raise StoreError(
+                f"{path}: tables of version {version}, this server knows {VERSION}; name another file"
+            )
 
     def close(self) -> None:
         """Let go of the file."""
@@ -73,7 +75,8 @@ class Store:
         """Keep a new table with a token for each seat of a person."""
         with _Transaction(self._base):
             self._base.execute(
-                "INSERT INTO tables VALUES (?, ?, ?, ?)", (table, json.dumps(setup.as_json()), speed, time.time())
+                "INSERT INTO tables VALUES (?, ?, ?, ?)",
+                (table, json.dumps(setup.as_json()), speed, time.time()),
             )
             self._base.executemany(
                 "INSERT INTO tokens VALUES (?, ?, ?)",
@@ -96,7 +99,9 @@ class Store:
         if row is None:
             return None
         setup, speed = Setup.from_json(json.loads(row[0])), row[1]
-        seats = dict(self._base.execute("SELECT hash, seat FROM tokens WHERE table_id = ?", (table,)).fetchall())
+        seats = dict(
+            self._base.execute("SELECT hash, seat FROM tokens WHERE table_id = ?", (table,)).fetchall()
+        )
         return Kept(Session(setup, self._events(table)), speed, seats)
 
     def _events(self, table: str) -> Iterable[Event]:

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from smear_env import Agent, Rules, checkpoints_folder, load_policy, make_agent
-from smear_web.advice import adviser_of, advise
+from smear_web.advice import advise, adviser_of
 from smear_web.catalogue import GAMES
 from smear_web.review import review_deal
 from smear_web.session import HUMAN, Event, RefusedError, Session, Setup
@@ -68,7 +68,9 @@ class Table:
     def join(self, listener: Listener) -> None:
         """Tell a browser everything, and from now on whatever changes."""
         self.listeners.add(listener)
-        listener.tell({"type": "facts", **table_facts(self.session), "title": GAMES[self.session.rules.name][0]})
+        listener.tell(
+            {"type": "facts", **table_facts(self.session), "title": GAMES[self.session.rules.name][0]}
+        )
         self._tell()
         self._wake()
 
@@ -130,7 +132,8 @@ class Table:
         match = self.session.transcript()
         assert match is not None, "a deal is finished"
         # The list grows while a thread reads it.
-        match = {**match, "deals": match["deals"][: deal + 1], "winner": None}
+        last = deal == len(match["deals"]) - 1
+        match = {**match, "deals": match["deals"][: deal + 1], "winner": match["winner"] if last else None}
         return {"type": "review", **await self._think(review_deal, match, deal, seat)}
 
     def summary(self, deal: int) -> dict[str, Any]:
@@ -199,10 +202,12 @@ class Table:
             seen = session.observe(seat)
             try:
                 action = await self._think(self._decide, seat, seen)
-            except Exception:
+            except Exception:  # noqa: BLE001 - whatever a player raises, the table goes on
                 _log.exception("table %s: the player at seat %s failed", self.name, seat)
                 for listener in self.listeners:
-                    listener.tell(error("The player at this seat has failed; the server's log says why.", "failed"))
+                    listener.tell(
+                        error("The player at this seat has failed; the server's log says why.", "failed")
+                    )
                 return
             waits = SPEEDS[self.speed] * (AFTER_TRICK if _trick_just_ended(session) else 1.0)
             await asyncio.sleep(max(0.0, waits - (loop.time() - started)))

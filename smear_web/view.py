@@ -13,7 +13,7 @@ import numpy as np
 
 from smear_env import Rules, decode
 from smear_env.history import Seen, trick_winner
-from smear_web.order import POINT_NAMES, held, suit_of, trumps
+from smear_web.order import POINT_NAMES, held, trumps
 from smear_web.reasons import refusals
 from smear_web.session import HUMAN, Session
 

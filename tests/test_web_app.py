@@ -55,7 +55,15 @@ def test_wire__of_a_whole_match_holds_no_card_that_the_seat_may_not_know(web: Te
             if talk.view["legal"] and not talk.view["fresh"] and chance.random() < 0.05:
                 talk.say(type="undo", number=-1)
             talk.answer(chance)
-        heard = talk.heard
+        heard = list(talk.heard)
+        for deal in (0, len(talk.view["sheet"]) - 1):
+            talk.say(type="review", deal=deal)
+            review = talk.until(lambda message: message["type"] in ("review", "error"))
+            assert review["deal"] == deal
+            for row in review["decisions"]:
+                assert row["adviser_cost"] >= 0
+                assert row["solver_cost"] is None or row["solver_cost"] >= 0
+                assert row["action"] != row["adviser"] or row["adviser_cost"] == 0
     live = web.app.state.tables.get(table)  # type: ignore[attr-defined]
     assert live.session.over
     assert len(heard) > 100
@@ -120,7 +128,7 @@ def test_two_people__play_at_one_table_from_two_browsers(web: TestClient) -> Non
                 break
             action = chance.choice(mover.view["legal"])
             mover.say(type="act", number=mover.view["number"], action=action)
-            mover.until(lambda message: message["type"] == "view" and message["number"] > number)
+            mover.until(lambda message, n=number: message["type"] == "view" and message["number"] > n)  # type: ignore[misc]
             moves += 1
         assert moves > 3
 
@@ -146,7 +154,9 @@ def test_two_people__play_at_one_table_from_two_browsers(web: TestClient) -> Non
         (json.dumps({"type": "act", "number": 0, "action": "x" * 5000}), "malformed"),
     ],
 )
-def test_message__that_makes_no_sense_is_refused_and_changes_nothing(web: TestClient, text: str, code: str) -> None:
+def test_message__that_makes_no_sense_is_refused_and_changes_nothing(
+    web: TestClient, text: str, code: str
+) -> None:
     table, (token,) = lay(web)
     with seated(web, table, token) as talk:
         before = dict(talk.my_turn())
@@ -208,7 +218,12 @@ def test_foreign_page__cannot_drive_the_server(web: TestClient) -> None:
     assert web.post("/api/tables", json=setup(), headers=foreign).status_code == 403
     assert web.post("/api/tables", json=setup(), headers={"origin": "null"}).status_code == 403
     assert web.post("/api/tables", json=setup(), headers={"origin": "http://127.0.0.1:99"}).status_code == 403
-    assert web.get("/api/catalogue", headers={"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}).status_code == 403
+    assert (
+        web.get(
+            "/api/catalogue", headers={"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
+        ).status_code
+        == 403
+    )
     with pytest.raises(WebSocketDisconnect), seated(web, table, token, **foreign) as talk:
         talk.hear()
     # A name of theirs that is made to resolve to this machine.
@@ -292,7 +307,17 @@ def test_upload__that_is_no_sound_transcript_is_refused(web: TestClient) -> None
     match = record_match("four_point", 3, agents="expert", max_deals=1)
     wrong = json.loads(json.dumps(match))
     wrong["deals"][0]["actions"][0][1] = "<script>"
-    for content in ("", "{", "[]", "null", "{}", "[" * 100_000, json.dumps(wrong), "\x00", '{"format": "../../x"}'):
+    for content in (
+        "",
+        "{",
+        "[]",
+        "null",
+        "{}",
+        "[" * 100_000,
+        json.dumps(wrong),
+        "\x00",
+        '{"format": "../../x"}',
+    ):
         answer = web.post("/api/replay", content=content)
         assert answer.status_code == 400, content[:20]
         assert answer.json()["code"] == "malformed"

@@ -1,4 +1,4 @@
-"""The web table in a real browser, headless Chromium: whole matches by clicking, at phone and desk width, light and dark.
+"""The web table in a real browser, headless Chromium: whole matches by clicking, phone and desk, light and dark.
 
 What each step must hold besides: no sideways scrolling, nobody's plate under another's or under a card, nothing serious
 that axe-core finds, no error on the console, no request to another host.
@@ -21,8 +21,11 @@ import pytest
 
 pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
-sync_api = pytest.importorskip("playwright.sync_api")
-axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+pytest.importorskip("playwright")
+pytest.importorskip("axe_playwright_python")
+
+from axe_playwright_python import sync_playwright as axe
+from playwright import sync_api
 
 from smear_env.transcript import check_match, record_match
 
@@ -40,13 +43,16 @@ OVERLAPS = """() => {
   const hits = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2
     && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2;
   const found = [];
-  const plates = boxes('.felt .plate'), cards = boxes('.felt .laid .card'), bars = boxes('.scores, .board, .tools, .side .block');
+  const plates = boxes('.felt .plate'), cards = boxes('.felt .laid .card');
+  const bars = boxes('.scores, .board, .tools, .side .block');
   plates.forEach((a, i) => plates.slice(i + 1).forEach((b) => hits(a, b) && found.push('two plates')));
   plates.forEach((a) => cards.forEach((b) => hits(a, b) && found.push('plate and card')));
   bars.forEach((a, i) => bars.slice(i + 1).forEach((b) => hits(a, b) && found.push('blocks')));
   plates.concat(cards, bars).forEach((a) => (a.left < -1 || a.right > innerWidth + 1) && found.push('outside'));
   const hand = boxes('.in-hand');
-  hand.forEach((a, i) => i && hand[i - 1].top === a.top && a.left - hand[i - 1].left < 24 && found.push('narrow cards'));
+  hand.forEach((a, i) => {
+    if (i && hand[i - 1].top === a.top && a.left - hand[i - 1].left < 24) found.push('narrow cards');
+  });
   if (document.documentElement.scrollWidth > innerWidth) found.push('sideways scrolling');
   return found;
 }"""
@@ -104,7 +110,11 @@ class Visitor:
         assert self.page.evaluate(OVERLAPS) == []
         if thoroughly:
             found = axe.Axe().run(self.page).response["violations"]
-            bad = [(one["id"], one["nodes"][0]["html"][:200]) for one in found if one["impact"] in ("serious", "critical")]
+            bad = [
+                (one["id"], one["nodes"][0]["html"][:200])
+                for one in found
+                if one["impact"] in ("serious", "critical")
+            ]
             assert bad == []
 
     def lay(self, game: str, target: str) -> None:
@@ -153,7 +163,11 @@ def test_match__is_played_to_its_end_by_clicking(
     reloaded = hinted = False
     for _ in range(1500):
         page.wait_for_selector(".overlay .primary, .call-button:not([aria-disabled=true]), .in-hand.legal")
-        if not hinted and page.locator(".in-hand.legal").count() and not page.locator(".overlay .primary").count():
+        if (
+            not hinted
+            and page.locator(".in-hand.legal").count()
+            and not page.locator(".overlay .primary").count()
+        ):
             page.click("button:has-text('Hint')")
             page.wait_for_selector(".hint tbody tr")
             visitor.look(thoroughly=True)
@@ -204,7 +218,11 @@ def test_keyboard__plays_without_a_mouse(chromium: Any, address: str) -> None:
             continue
         number = page.locator(".felt").get_attribute("data-number")
         if page.locator(".call-button").count():
-            page.keyboard.press("p" if page.locator(".call-button:not([aria-disabled=true])").first.inner_text() == "Pass" else "2")
+            page.keyboard.press(
+                "p"
+                if page.locator(".call-button:not([aria-disabled=true])").first.inner_text() == "Pass"
+                else "2"
+            )
         else:
             while not page.evaluate("document.activeElement.classList.contains('legal')"):
                 page.keyboard.press("ArrowRight")
@@ -213,7 +231,9 @@ def test_keyboard__plays_without_a_mouse(chromium: Any, address: str) -> None:
     assert visitor.faults == []
 
 
-def test_upload__that_is_wrong_is_explained_and_a_right_one_shown(chromium: Any, address: str, tmp_path: Path) -> None:
+def test_upload__that_is_wrong_is_explained_and_a_right_one_shown(
+    chromium: Any, address: str, tmp_path: Path
+) -> None:
     visitor = Visitor(chromium, address, "phone", "light")
     page = visitor.page
     page.goto(f"{address}/replay")

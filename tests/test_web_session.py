@@ -20,7 +20,9 @@ from smear_web.view import deal_summary, seat_view, table_facts
 GAMES = [name for name in PRESETS if name != "mini"]
 
 
-def new_session(game: str, *, seed: int = 1, practice: bool = True, humans: int = 1, **options: Any) -> Session:
+def new_session(
+    game: str, *, seed: int = 1, practice: bool = True, humans: int = 1, **options: Any
+) -> Session:
     players = make_rules(game, **options).players
     seats = tuple(Seat("human" if i < humans else "greedy", f"P{i}") for i in range(players))
     return Session(Setup(game, options, seats, seed, practice))
