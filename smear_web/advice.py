@@ -19,6 +19,7 @@ from smear_env import Agent, PolicyAgent, Rules, SelfPlayVectorEnv, load_policy,
 from smear_env.agents.search.policy_search import PolicySearchAgent
 from smear_env.agents.search.worlds import sample_worlds
 from smear_web.catalogue import players_of
+from smear_web.players import make_ready
 
 WORLDS = 96
 """Worlds in which each action is tried."""
@@ -51,8 +52,7 @@ def adviser_of(rules: Rules) -> tuple[str, Agent]:
     shipped = [one["player"] for one in players_of(rules.name) if one["label"].startswith("Policy")]
     name = shipped[0] if shipped else "expert"
     agent: Agent = load_policy(name) if shipped else make_agent(name)
-    agent.reset(rules, -1, 0)
-    return name, agent
+    return name, make_ready(agent, rules)
 
 
 def advise(observation: Array, mask: Array, rules: Rules, worlds: int = WORLDS) -> list[Advice]:
@@ -81,7 +81,7 @@ def _worlds(observation: Array, rules: Rules, agent: Agent, count: int) -> tuple
     row = np.ascontiguousarray(observation, np.int8)
     if isinstance(agent, PolicyAgent):
         search = PolicySearchAgent(agent, count)
-        search.reset(rules, -1, 0)
+        make_ready(search, rules)
         states, weights, _ = search.draw(row)
         return states, weights
     states = sample_worlds(row, rules, count, zlib.crc32(row.tobytes())).states

@@ -10,7 +10,7 @@ import hashlib
 import json
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,9 +102,10 @@ class Store:
         seats = dict(
             self._base.execute("SELECT hash, seat FROM tokens WHERE table_id = ?", (table,)).fetchall()
         )
-        return Kept(Session(setup, self._events(table)), speed, seats)
+        return Kept(Session(setup, self.events(table)), speed, seats)
 
-    def _events(self, table: str) -> Iterable[Event]:
+    def events(self, table: str) -> list[Event]:
+        """All events of a table in order."""
         rows = self._base.execute(
             "SELECT kind, seat, value FROM events WHERE table_id = ? ORDER BY number", (table,)
         )

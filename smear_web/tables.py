@@ -20,6 +20,7 @@ import numpy as np
 from smear_env import Agent, Rules, checkpoints_folder, load_policy, make_agent
 from smear_web.advice import advise, adviser_of
 from smear_web.catalogue import GAMES
+from smear_web.players import make_ready, untrained
 from smear_web.review import review_deal
 from smear_web.session import HUMAN, Event, RefusedError, Session, Setup
 from smear_web.store import Kept, Store, token_hash
@@ -124,7 +125,9 @@ class Table:
             }
             for one in found
         ]
-        return {"type": "hint", "number": number, "adviser": adviser_of(rules)[0], "rows": rows}
+        name, _ = adviser_of(rules)
+        outside = untrained(name, rules)
+        return {"type": "hint", "number": number, "adviser": name, "untrained": outside, "rows": rows}
 
     async def review(self, seat: int, deal: int) -> dict[str, Any]:
         """A finished deal's decisions of a seat."""
@@ -283,8 +286,9 @@ def seated(player: str, rules: Rules, seat: int, seed: int) -> Agent:
     if player in _policies():
         return _shared(player, rules)
     agent = make_agent(player)
-    agent.reset(rules, seat, int(np.random.SeedSequence((seed, seat)).generate_state(1, np.uint64)[0]))
-    return agent
+    return make_ready(
+        agent, rules, seat, int(np.random.SeedSequence((seed, seat)).generate_state(1, np.uint64)[0])
+    )
 
 
 def error(message: str, code: str) -> dict[str, str]:
@@ -299,9 +303,7 @@ def _policies() -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _shared(player: str, rules: Rules) -> Agent:
-    policy = load_policy(player)
-    policy.reset(rules, -1, 0)
-    return policy
+    return make_ready(load_policy(player), rules)
 
 
 def _trick_just_ended(session: Session) -> bool:

@@ -97,7 +97,7 @@ class Visitor:
         self.address, self.size = address, size
         self.faults: list[str] = []
         self.page = context.new_page()
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(20_000)
         self.page.on("console", lambda m: m.type in ("error", "warning") and self.faults.append(m.text))
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.page.on("request", lambda r: self.foreign(r.url))
@@ -146,7 +146,7 @@ class Visitor:
         target = calls.first if calls.count() else page.locator(".in-hand.legal").first
         number = page.locator(".felt").get_attribute("data-number")
         target.click()
-        page.wait_for_function(f"document.querySelector('.felt').dataset.number !== '{number}'")
+        page.wait_for_selector(f".felt:not([data-number='{number}'])")
         return phase
 
 
@@ -227,7 +227,7 @@ def test_keyboard__plays_without_a_mouse(chromium: Any, address: str) -> None:
             while not page.evaluate("document.activeElement.classList.contains('legal')"):
                 page.keyboard.press("ArrowRight")
             page.keyboard.press("Enter")
-        page.wait_for_function(f"document.querySelector('.felt').dataset.number !== '{number}'")
+        page.wait_for_selector(f".felt:not([data-number='{number}'])")
     assert visitor.faults == []
 
 

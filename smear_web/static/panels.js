@@ -75,7 +75,7 @@ export function hintSheet(hint, choose) {
   });
   return h("section", { class: "block hint" }, h("h2", {}, "Hint"),
     h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Action"), h("th", { scope: "col", class: "right" }, "Chosen"), h("th", { scope: "col", class: "right" }, "Points"), bids ? h("th", { scope: "col", class: "right" }, "Made") : null)), h("tbody", {}, rows)),
-    h("p", { class: "quiet" }, `How often ${hint.adviser} would choose it, and your points less the others' to expect, over deals that fit what you see.`));
+    h("p", { class: "quiet" }, `How often ${hint.adviser} would choose it, and your points less the others' to expect, over deals that fit what you see.${hint.untrained.length ? ` It was not trained on ${hint.untrained.join(", ")}.` : ""}`));
 }
 
 /** What a deal has given. */
