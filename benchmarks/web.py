@@ -33,6 +33,8 @@ class Crowd:
     url: str
     goal: int
     """Actions of each client."""
+    think: float = 0.0
+    """Seconds that a client waits before it answers."""
     completed: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     """By table, (number of the event, action) that the client was told of."""
     seconds: list[float] = field(default_factory=list)
@@ -127,14 +129,15 @@ async def _sit(crowd: Crowd, line: Any, done: list[tuple[int, str]], chance: ran
         elif view["legal"]:
             legal = view["legal"]
             action = "pass" if "pass" in legal and chance.random() < 0.8 else chance.choice(legal)
+            await asyncio.sleep(crowd.think)
             sent = (view["number"], action, time.perf_counter())
             await line.send(json.dumps({"type": "act", "number": view["number"], "action": action}))
     return False
 
 
-async def run(server: Server, tables: int, actions: int, agent: str) -> Crowd:
+async def run(server: Server, tables: int, actions: int, agent: str, think: float = 0.0) -> Crowd:
     """All clients to their goal, the server being killed once in the middle."""
-    crowd = Crowd(f"http://127.0.0.1:{server.port}", actions)
+    crowd = Crowd(f"http://127.0.0.1:{server.port}", actions, think)
     names = [await lay(crowd, index, agent) for index in range(tables)]
     clients = [asyncio.create_task(play(crowd, *one, random.Random(i))) for i, one in enumerate(names)]
     while crowd.total < tables * actions // 2 and not all(client.done() for client in clients):
@@ -167,13 +170,16 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=200)
     parser.add_argument("--actions", type=int, default=60, help="actions of each client")
     parser.add_argument("--agent", default="greedy", help="who sits in the other seats")
+    parser.add_argument(
+        "--think", type=float, default=0.0, help="seconds that a client waits before it answers"
+    )
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tables.sqlite"
         server = Server(path)
         try:
             began = time.perf_counter()
-            crowd = asyncio.run(run(server, chosen.tables, chosen.actions, chosen.agent))
+            crowd = asyncio.run(run(server, chosen.tables, chosen.actions, chosen.agent, chosen.think))
             took = time.perf_counter() - began
         finally:
             server.kill()

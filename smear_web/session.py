@@ -103,7 +103,9 @@ class Session:
         self.rules = setup.rules
         if len(setup.seats) != self.rules.players:
             raise ValueError(f"{len(setup.seats)} seats given, {self.rules.name} has {self.rules.players}")
-        self.ids = {name: action for action, name in enumerate(self.rules.action_names)}
+        self.names = self.rules.action_names
+        """Name of each action id."""
+        self.ids = {name: action for action, name in enumerate(self.names)}
         self.number = 0
         """Events so far."""
         self._layout = observation_layout(self.rules)
@@ -153,7 +155,7 @@ class Session:
         if self.turn is None:
             return []
         mask = self.observe(self.turn)["action_mask"]
-        return [self.rules.action_names[action] for action in np.flatnonzero(mask)]
+        return [self.names[action] for action in np.flatnonzero(mask)]
 
     def act(self, seat: int, action: str, number: int) -> Event:
         """Take an action for a seat that has seen event `number` last."""

@@ -31,6 +31,8 @@ SPEEDS = {"slow": 1.6, "normal": 0.8, "fast": 0.3, "instant": 0.0}
 AFTER_TRICK = 2.0
 """So much longer is a finished trick left on the table."""
 MOST_IN_MEMORY = 2000
+QUICK = 0.001
+"""Seconds: an agent that decides faster is asked at once; a thread would cost more."""
 IDLE_SECONDS = 900.0
 """A table without a browser is forgotten after so long, and read again when somebody comes."""
 
@@ -58,6 +60,8 @@ class Table:
         self._seats = kept.seats
         self._store, self._pool = store, pool
         self._agents: dict[int, Agent] = {}
+        self._took: dict[int, float] = {}
+        """Seconds that an agent's decisions took of late."""
         self._ready: set[int] = set()
         """Seats that want the next deal."""
         self._runner: asyncio.Task[None] | None = None
@@ -164,7 +168,9 @@ class Table:
             raise
         if not self.session.fresh:
             self._ready.clear()
-        self._tell()
+        # Where agents act at once, people are told what came of it when one of them is asked again.
+        if SPEEDS[self.speed] > 0 or event.seat in self.session.setup.humans or not self._may_run():
+            self._tell()
         self._wake()
 
     def _tell(self) -> None:
@@ -204,7 +210,10 @@ class Table:
             started = loop.time()
             seen = session.observe(seat)
             try:
-                action = await self._think(self._decide, seat, seen)
+                if self._took.get(seat, QUICK) < QUICK:
+                    action = self._decide(seat, seen)
+                else:
+                    action = await self._think(self._decide, seat, seen)
             except Exception:  # noqa: BLE001 - whatever a player raises, the table goes on
                 _log.exception("table %s: the player at seat %s failed", self.name, seat)
                 for listener in self.listeners:
@@ -213,11 +222,18 @@ class Table:
                     )
                 return
             waits = SPEEDS[self.speed] * (AFTER_TRICK if _trick_just_ended(session) else 1.0)
+            # Even a pause of 0 lets other tables in.
             await asyncio.sleep(max(0.0, waits - (loop.time() - started)))
             if session is self.session and number == session.number and self._may_run():
                 self._keep(session.act(seat, session.rules.action_names[action], number))
 
     def _decide(self, seat: int, seen: dict[str, Any]) -> int:
+        began = time.perf_counter()
+        action = self._asked(seat, seen)
+        self._took[seat] = max(time.perf_counter() - began, 0.9 * self._took.get(seat, 0.0))
+        return action
+
+    def _asked(self, seat: int, seen: dict[str, Any]) -> int:
         if seat not in self._agents:
             setup = self.session.setup
             self._agents[seat] = seated(setup.seats[seat].player, self.session.rules, seat, setup.seed)

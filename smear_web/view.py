@@ -7,6 +7,7 @@ up on the table. Who discarded what is never told, only how many.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ def seat_view(session: Session, seat: int) -> dict[str, Any]:
     seen = decode(shown["observation"], rules)
     around = _Around(rules, seat)
     mask = shown["action_mask"]
-    legal = [rules.action_names[action] for action in np.flatnonzero(mask)]
+    legal = [session.names[action] for action in np.flatnonzero(mask)]
     last = seen.tricks[-1] if seen.tricks else None
     return {
         "number": session.number,
@@ -120,8 +121,13 @@ def auction_length(rules: Rules, actions: Sequence[Sequence[Any]]) -> int:
 
 def winner_of(rules: Rules, trump: str, trick: Sequence[Sequence[Any]]) -> int:
     """The seat that takes a trick of (seat, card) pairs, the lead first."""
-    cards = [(int(seat), rules.card_names.index(card)) for seat, card in trick]
-    return trick_winner(rules, rules.suits.index(trump), cards)
+    return _winner_of(rules, trump, tuple((int(seat), card) for seat, card in trick))
+
+
+@lru_cache(maxsize=4096)
+def _winner_of(rules: Rules, trump: str, trick: tuple[tuple[int, str], ...]) -> int:
+    names = rules.card_names
+    return trick_winner(rules, rules.suits.index(trump), [(seat, names.index(card)) for seat, card in trick])
 
 
 class _Around:

@@ -23,6 +23,7 @@ from smear_web.app import make_app
 from smear_web.guard import LARGEST_BODY
 from smear_web.session import Event, Session
 from smear_web.store import Store, StoreError
+from smear_web.tables import SPEEDS
 from tests.web_clients import CARD, client, lay, seated, setup
 
 
@@ -45,10 +46,14 @@ def known_to(session: Session, seat: int) -> set[str]:
 
 
 @pytest.mark.parametrize("game", ["four_point", "schmier"])
-def test_wire__of_a_whole_match_holds_no_card_that_the_seat_may_not_know(web: TestClient, game: str) -> None:
+def test_wire__of_a_whole_match_holds_no_card_that_the_seat_may_not_know(
+    web: TestClient, game: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # With any pause at all, each action of an agent is told.
+    monkeypatch.setitem(SPEEDS, "fast", 1e-4)
     deck = set(make_rules(game).card_names)
     # The greedy agents end a match in some ten deals.
-    table, (token,) = lay(web, game, agent="expert", options={"target": 11})
+    table, (token,) = lay(web, game, agent="expert", options={"target": 11}, speed="fast")
     chance = random.Random(5)
     with seated(web, table, token) as talk:
         while not talk.my_turn()["over"]:
