@@ -207,6 +207,36 @@ def test_match__is_played_to_its_end_by_clicking(
     assert visitor.faults == []
 
 
+def test_two_people__see_each_other_but_not_each_others_cards(chromium: Any, address: str) -> None:
+    host, guest = (Visitor(chromium, address, size, "light") for size in ("desk", "phone"))
+    host.page.goto(address)
+    host.page.check("input[value=setback]")
+    host.page.select_option("#seat-1", "human")
+    host.page.select_option("#speed", "instant")
+    host.page.click("text=Sit down")
+    host.page.wait_for_selector(".links input")
+    host.look(thoroughly=True)
+    guest.page.goto(host.page.locator(".links input").first.input_value())
+    guest.page.wait_for_selector(".plate")
+    host.page.wait_for_selector(".seat:not(.away):has-text('Guest 2')")
+    hands = [
+        visitor.page.locator(".in-hand").evaluate_all("all => all.map((e) => e.dataset.key)")
+        for visitor in (host, guest)
+    ]
+    assert all(len(hand) == 6 for hand in hands)
+    assert not set(hands[0]) & set(hands[1])
+    turns = 0
+    while turns < 6:
+        for visitor in (host, guest):
+            if visitor.page.locator(".call-button:not([aria-disabled=true]), .in-hand.legal").count():
+                visitor.step()
+                visitor.look()
+                turns += 1
+    guest.page.close()
+    host.page.wait_for_selector(".seat.away:has-text('Guest 2')")
+    assert host.faults == guest.faults == []
+
+
 def test_keyboard__plays_without_a_mouse(chromium: Any, address: str) -> None:
     visitor = Visitor(chromium, address, "desk", "light")
     page = visitor.page

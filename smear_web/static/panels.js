@@ -50,16 +50,18 @@ export function lastTrick(facts, view) {
 }
 
 /** The deals so far. */
-export function scoreSheet(facts, view) {
+export function scoreSheet(facts, view, show) {
   if (!view.sheet.length) return null;
   const rows = view.sheet.map((deal, index) => deal.redeal
-    ? h("tr", {}, h("th", { scope: "row" }, index + 1), h("td", { colSpan: 1 + facts.teams, class: "quiet" }, "passed out"))
-    : h("tr", {}, h("th", { scope: "row" }, index + 1),
+    ? h("tr", {}, h("th", { scope: "row" }, opener(index, show)), h("td", { colSpan: 1 + facts.teams, class: "quiet" }, "passed out"))
+    : h("tr", {}, h("th", { scope: "row" }, opener(index, show)),
       h("td", {}, `${who(facts, deal.bidder)} ${deal.bid} `, suitSign(deal.trump, true), deal.made ? "" : h("span", { class: "set" }, " set")),
       deal.scores.map((score, team) => h("td", { class: "right" }, String(score).replace("-", "−"), h("span", { class: "quiet" }, ` (${signed(deal.delta[team])})`)))));
   return h("section", { class: "block" }, h("details", { open: false }, h("summary", {}, h("h2", {}, "Score sheet")),
     h("table", { class: "sheet-table" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Deal"), h("th", { scope: "col" }, "Bid"), TEAMS.slice(0, facts.teams).map((team) => h("th", { scope: "col", class: "right" }, team)))), h("tbody", {}, rows))));
 }
+
+const opener = (index, show) => h("button", { type: "button", class: "plain", "aria-label": `Show deal ${index + 1}`, onclick: () => show(index) }, index + 1);
 
 /** What each action is worth. */
 export function hintSheet(hint, choose) {
@@ -78,16 +80,16 @@ export function hintSheet(hint, choose) {
     h("p", { class: "quiet" }, `How often ${hint.adviser} would choose it, and your points less the others' to expect, over deals that fit what you see.${hint.untrained.length ? ` It was not trained on ${hint.untrained.join(", ")}.` : ""}`));
 }
 
-/** What a deal has given. */
-export function resultSheet(facts, view, on) {
-  const { result } = view;
-  const last = view.fresh || view.over;
+/** What a deal has given: the last one, on which the match waits, or an earlier one. */
+export function resultSheet(facts, view, result, on) {
+  const newest = result.number === view.sheet.length;
+  const last = newest && (view.fresh || view.over);
   const actions = h("p", { class: "buttons" },
-    view.over ? h("button", { type: "button", class: "primary", "data-first": true, onclick: on.again }, "New table")
+    last && view.over ? h("button", { type: "button", class: "primary", "data-first": true, onclick: on.again }, "New table")
       : h("button", { type: "button", class: "primary", "data-first": true, onclick: last ? on.next : on.close }, last ? "Next deal" : "Close"),
     h("button", { type: "button", onclick: on.review }, "Review my decisions"),
-    view.over ? h("button", { type: "button", onclick: on.close }, "Close") : null);
-  const title = h("h2", { id: "result-title" }, headline(facts, view));
+    last && view.over ? h("button", { type: "button", onclick: on.close }, "Close") : null);
+  const title = h("h2", { id: "result-title" }, newest ? headline(facts, view, result) : `Deal ${result.number}: ${headline(facts, { ...view, over: false }, result)}`);
   if (result.redeal) return h("div", { class: "result", role: "dialog", "aria-labelledby": "result-title" }, title, h("p", {}, "Everybody passed; the cards are thrown in and dealt again."), actions);
   const points = facts.points.map(([name, label]) => h("li", { class: result.points[name] === null ? "open" : "held" }, h("span", {}, label), result.points[name] === null ? h("span", { class: "quiet" }, "nobody") : teamMark(result.points[name])));
   const teams = result.delta.map((delta, team) => h("tr", {}, h("th", { scope: "row" }, teamMark(team), h("span", {}, ` ${members(facts, team)}`)), h("td", { class: "right" }, result.card_points[team]), h("td", { class: "right" }, signed(delta)), h("td", { class: "right" }, h("b", {}, String(result.scores[team]).replace("-", "−")))));
@@ -99,8 +101,7 @@ export function resultSheet(facts, view, on) {
     actions);
 }
 
-function headline(facts, view) {
-  const { result } = view;
+function headline(facts, view, result) {
   if (view.over) return view.winner === null ? "The match was cut off" : view.winner === view.seat % facts.teams ? "Your team wins the match" : `Team ${TEAMS[view.winner]} wins the match`;
   if (result.redeal) return "Passed out";
   const own = result.bidder % facts.teams === view.seat % facts.teams;

@@ -36,7 +36,7 @@ class TablePage {
     this.why = h("p", { class: "why", role: "status" });
     this.hintButton = h("button", { type: "button", onclick: () => this.ask() }, "Hint");
     this.undoButton = h("button", { type: "button", onclick: () => this.undo() }, "Take back");
-    this.resultButton = h("button", { type: "button", onclick: () => this.openResult() }, "Last deal");
+    this.resultButton = h("button", { type: "button", onclick: () => this.openResult(this.view?.result) }, "Last deal");
     this.speed = h("select", { "aria-label": "How fast agents play", onchange: () => this.say({ type: "speed", value: this.speed.value }) },
       SPEEDS.map(([value, label]) => h("option", { value }, label)));
     this.scores = h("section", { class: "scores", "aria-label": "Score" });
@@ -204,7 +204,7 @@ class TablePage {
       this.hint ? hintSheet(this.hint, (action) => this.choose(action)) : null,
       tally(facts, shown),
       h("div", { class: "pair" }, auction(facts, shown), lastTrick(facts, shown)),
-      scoreSheet(facts, view),
+      scoreSheet(facts, view, (deal) => this.say({ type: "summary", deal })),
       links.length ? this.invitations(links) : null,
       h("section", { class: "block table-tools" }, h("h2", {}, "Table"),
         h("p", {}, h("label", {}, "Agents play ", this.speed)),
@@ -271,28 +271,31 @@ class TablePage {
     this.closeSheet();
   }
 
-  openResult() {
+  openResult(result = this.view?.result) {
     const { view, facts } = this;
-    if (!view?.result) return;
+    if (!result) return;
     this.sheet = "result";
-    this.open(resultSheet(facts, view, {
+    this.looked = result;
+    this.open(resultSheet(facts, view, result, {
       next: () => this.next(),
-      review: () => this.review(),
+      review: () => this.review(result.number - 1),
       again: () => this.again(),
       close: () => this.closeSheet(),
     }));
   }
 
-  review() {
+  review(deal) {
     this.sheet = "wait";
     this.open(h("div", { class: "result" }, h("p", { class: "quiet" }, "Looking the deal over …")));
-    this.say({ type: "review", deal: this.view.sheet.length - 1 });
+    this.say({ type: "review", deal });
   }
 
   showAbout(message) {
-    if (message.type !== "review") return;
-    this.sheet = "review";
-    this.open(reviewSheet(message, () => this.openResult()));
+    if (message.type === "summary") this.openResult(message);
+    else {
+      this.sheet = "review";
+      this.open(reviewSheet(message, () => this.openResult(this.looked)));
+    }
   }
 
   open(content) {
