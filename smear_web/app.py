@@ -11,6 +11,7 @@ import contextlib
 import json
 import logging
 import secrets
+import time
 from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,9 @@ LONGEST_MESSAGE = 4096
 JOIN_SECONDS = 10.0
 MOST_QUEUED = 200
 """A browser that does not read so many messages is cut off; it comes back and is told where the table stands."""
+
+MOST_A_SECOND = 100
+"""Messages of one browser that are heard in a second; more of them wait."""
 
 _FIELDS: dict[str, dict[str, type]] = {
     "join": {"token": str},
@@ -213,6 +217,23 @@ class _Browser:
         await self._socket.close(4408)
 
 
+class _Pace:
+    """Holds up a browser that says too much."""
+
+    def __init__(self) -> None:
+        self._left = float(MOST_A_SECOND)
+        self._last = time.monotonic()
+
+    async def wait(self) -> None:
+        """Return when another message may be heard."""
+        now = time.monotonic()
+        self._left = min(float(MOST_A_SECOND), self._left + (now - self._last) * MOST_A_SECOND)
+        self._last = now
+        if self._left < 1:
+            await asyncio.sleep((1 - self._left) / MOST_A_SECOND)
+        self._left -= 1
+
+
 async def _socket(socket: WebSocket) -> None:
     await socket.accept()
     tables: Tables = socket.app.state.tables
@@ -233,9 +254,12 @@ async def _socket(socket: WebSocket) -> None:
     writer = asyncio.create_task(browser.write())
     thinking: set[asyncio.Task[None]] = set()
     table.join(browser)
+    pace = _Pace()
     try:
         while True:
-            _hear(await socket.receive_text(), table, browser, thinking)
+            text = await socket.receive_text()
+            await pace.wait()
+            _hear(text, table, browser, thinking)
     except (WebSocketDisconnect, KeyError):  # KeyError: a message of bytes
         pass
     finally:

@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (StoreError, OSError) as problem:
         print(problem, file=sys.stderr)
         return 1
+    _warm()
     names = {"127.0.0.1", "localhost", "::1", socket.gethostname(), *chosen.allow_host}
     if chosen.host not in _ALL:
         names.add(chosen.host)
@@ -51,6 +52,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         server_header=False,
     )
     return 0
+
+
+def _warm() -> None:
+    """Compile what every table needs, which says so where it takes a while, before anybody waits for it."""
+    from smear_web.session import HUMAN, Seat, Session, Setup
+    from smear_web.view import seat_view
+
+    session = Session(Setup("four_point", {}, (Seat(HUMAN, ""),) * 4, seed=0))
+    assert session.turn is not None, "a match has begun"
+    session.act(session.turn, session.legal()[0], 0)
+    seat_view(session, 0)
 
 
 def _parser() -> argparse.ArgumentParser:

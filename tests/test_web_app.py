@@ -13,6 +13,7 @@ import pytest
 
 pytest.importorskip("starlette")
 pytest.importorskip("httpx")
+pytest.importorskip("uvicorn")
 
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
@@ -21,6 +22,7 @@ from smear_env import make_rules, pieces, state_layout
 from smear_env.transcript import record_match
 from smear_web.app import make_app
 from smear_web.guard import LARGEST_BODY
+from smear_web.server import main
 from smear_web.session import Event, Session
 from smear_web.store import Store, StoreError
 from smear_web.tables import SPEEDS
@@ -377,6 +379,15 @@ def test_store__of_another_kind_or_version_is_refused(tmp_path: Path) -> None:
     store.close()
     with pytest.raises(StoreError, match="version 99"):
         Store(tmp_path / "later")
+
+
+def test_command__names_a_file_that_is_no_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "text").write_text("no database, but long enough to look at" * 50)
+    assert main(["--tables", str(tmp_path / "text")]) == 1
+    assert "--tables" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "--allow-host" in capsys.readouterr().out
 
 
 def test_write__that_fails_is_told_to_nobody(web: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from smear_env import PRESETS, make_rules, pieces, state_layout
 from smear_env.history import strengths
 from smear_env.transcript import check_match
 from smear_web.order import held, scoring, suit_of, trumps
+from smear_web.players import untrained
 from smear_web.session import Event, RefusedError, Seat, Session, Setup, clean_name
 from smear_web.view import deal_summary, seat_view, table_facts
 
@@ -70,6 +71,32 @@ def test_view__names_no_card_that_the_seat_may_not_know(game: str) -> None:
                 before = {action for _, action in session.finished[-1]["actions"]}
                 assert cards_in(result, deck) <= before
         assert "seed" not in json.dumps([view, table_facts(session)])
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_view__does_not_depend_on_cards_that_the_seat_cannot_see(game: str) -> None:
+    rules = make_rules(game)
+    chance = random.Random(9)
+    for dealer in range(rules.players):
+        views = []
+        for _ in range(2):
+            session = new_session(game)
+            own = rules.card_names[: rules.hand_size]
+            rest = [card for card in rules.card_names if card not in own]
+            chance.shuffle(rest)
+            size = rules.hand_size
+            hands = [own, *(rest[size * seat : size * (seat + 1)] for seat in range(rules.players - 1))]
+            stock = rest[size * (rules.players - 1) :]
+            deal = {"dealer": dealer, "hands": [" ".join(hand) for hand in hands], "stock": " ".join(stock)}
+            session.env.reset(seed=1, options={"deal": deal})
+            seen = [seat_view(session, 0)]
+            while session.turn is not None and "pass" in session.legal() and not session.fresh:
+                session.act(session.turn, "pass", session.number)
+                # A deal thrown in is open, and the next one is dealt anew.
+                if not session.fresh:
+                    seen.append(seat_view(session, 0))
+            views.append(seen)
+        assert views[0] == views[1]
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -234,6 +261,12 @@ def test_hand__is_held_with_trumps_first_and_bowers_among_them() -> None:
     hand = ("2C", "JC", "AD", "JS", "9S", "JK")
     assert held(make_rules("schmier"), hand, "S") == ["JS", "JC", "9S", "JK", "2C", "AD"]
     assert held(make_rules("schmier"), hand, None) == ["JS", "9S", "JC", "2C", "AD", "JK"]
+
+
+def test_untrained__names_options_that_a_policy_has_not_seen() -> None:
+    assert untrained("four_point", make_rules("four_point", target=21)) == ["target=21"]
+    assert untrained("four_point", make_rules("four_point")) == []
+    assert untrained("expert", make_rules("setback")) == []
 
 
 def test_name__is_cleaned_of_what_cannot_be_read() -> None:

@@ -104,7 +104,7 @@ class Laying {
     const select = h("select", { id },
       h("optgroup", { label: "People" },
         seat === 0 ? h("option", { value: "you" }, "You") : null,
-        h("option", { value: "human" }, seat === 0 ? "Another person" : "Another person (by link)")),
+        h("option", { value: "human" }, "Another person")),
       h("optgroup", { label: "Agents" }, agents.map((agent, index) =>
         h("option", { value: agent.player, selected: seat > 0 && index === 0 }, agent.label))));
     if (seat === 0) select.replaceChildren(h("option", { value: "you" }, "You"));

@@ -95,7 +95,11 @@ class TablePage {
         this.shown = view.result.number + (view.over ? "over" : "");
         this.openResult();
       }
-    } else if (this.sheet === "result" && before?.fresh) this.closeSheet();
+    } else {
+      // A move taken back may end the deal a second time.
+      this.shown = null;
+      if (this.sheet === "result" && before?.fresh) this.closeSheet();
+    }
     this.render();
   }
 
@@ -115,6 +119,7 @@ class TablePage {
     this.renderCalls();
     this.renderHand();
     this.renderSide(shown);
+    this.hintButton.hidden = !view.hints;
     this.hintButton.disabled = !view.legal.length || view.fresh || !view.hints;
     this.undoButton.hidden = !facts.practice;
     this.undoButton.disabled = !view.undo;
@@ -252,7 +257,16 @@ class TablePage {
   ask() {
     if (this.hintButton.disabled) return;
     this.why.textContent = "Thinking …";
+    this.patience(() => !this.hint && this.why.textContent === "Thinking …" && this.why);
     this.say({ type: "hint", number: this.view.number });
+  }
+
+  /** Say why the very first answer takes long, if it does. */
+  patience(place) {
+    setTimeout(() => {
+      const words = place();
+      if (words) words.textContent = "The first time takes up to a minute: the search is being compiled …";
+    }, 5000);
   }
 
   showHint(hint) {
@@ -286,7 +300,9 @@ class TablePage {
 
   review(deal) {
     this.sheet = "wait";
-    this.open(h("div", { class: "result" }, h("p", { class: "quiet" }, "Looking the deal over …")));
+    const words = h("p", { class: "quiet" }, "Looking the deal over …");
+    this.open(h("div", { class: "result" }, words));
+    this.patience(() => words.isConnected && words);
     this.say({ type: "review", deal });
   }
 
