@@ -210,6 +210,7 @@ def test_match__is_played_to_its_end_by_clicking(
 def test_two_people__see_each_other_but_not_each_others_cards(chromium: Any, address: str) -> None:
     host, guest = (Visitor(chromium, address, size, "light") for size in ("desk", "phone"))
     host.page.goto(address)
+    host.page.fill("#your-name", "<i>Ada</i>")
     host.page.check("input[value=setback]")
     host.page.select_option("#seat-1", "human")
     host.page.select_option("#speed", "instant")
@@ -217,7 +218,7 @@ def test_two_people__see_each_other_but_not_each_others_cards(chromium: Any, add
     host.page.wait_for_selector(".links input")
     host.look(thoroughly=True)
     guest.page.goto(host.page.locator(".links input").first.input_value())
-    guest.page.wait_for_selector(".plate")
+    guest.page.wait_for_selector(".plate:has-text('<i>Ada</i>')")
     host.page.wait_for_selector(".seat:not(.away):has-text('Guest 2')")
     hands = [
         visitor.page.locator(".in-hand").evaluate_all("all => all.map((e) => e.dataset.key)")

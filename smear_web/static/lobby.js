@@ -73,12 +73,15 @@ class Laying {
   }
 
   renderGame() {
-    const name = localStorage.getItem("smear.name") ?? "";
+    // Another game keeps what has been filled in already.
+    const name = this.name?.value ?? localStorage.getItem("smear.name") ?? "";
+    const speed = this.speed?.value ?? "normal";
+    const practice = this.practice?.checked ?? true;
     this.seats = Array.from({ length: this.game.players }, (_, seat) => this.seatChoice(seat));
     this.options = this.game.options.map((option) => this.optionChoice(option));
     this.name = h("input", { type: "text", id: "your-name", value: name, maxLength: 32, autocomplete: "nickname", placeholder: "You" });
-    this.speed = h("select", { id: "speed" }, SPEEDS.map(([value, label]) => h("option", { value, selected: value === "normal" }, label)));
-    this.practice = h("input", { type: "checkbox", id: "practice", checked: true });
+    this.speed = h("select", { id: "speed" }, SPEEDS.map(([value, label]) => h("option", { value, selected: value === speed }, label)));
+    this.practice = h("input", { type: "checkbox", id: "practice", checked: practice });
     const teams = this.options.find((one) => one.option.name === "teams");
     if (teams) teams.select.onchange = () => this.colourSeats();
     put(this.rest,
