@@ -9,10 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +23,7 @@ pytest.importorskip("axe_playwright_python")
 from axe_playwright_python import sync_playwright as axe
 from playwright import sync_api
 
+from benchmarks.web import Server
 from smear_env.transcript import check_match, record_match
 
 pytestmark = pytest.mark.integration
@@ -60,21 +57,9 @@ OVERLAPS = """() => {
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    tables = tmp_path_factory.mktemp("web") / "tables.sqlite"
-    command = [sys.executable, "-m", "smear_web", "--port", str(port), "--tables", str(tables)]
-    server = subprocess.Popen(command, cwd=Path(__file__).parent.parent, stderr=subprocess.PIPE, text=True)
-    for _ in range(600):
-        with socket.socket() as there:
-            if there.connect_ex(("127.0.0.1", port)) == 0:
-                break
-        assert server.poll() is None, server.stderr.read() if server.stderr else ""
-        time.sleep(0.1)
-    yield f"http://127.0.0.1:{port}"
-    server.terminate()
-    server.wait(20)
+    server = Server(tmp_path_factory.mktemp("web") / "tables.sqlite")
+    yield f"http://127.0.0.1:{server.port}"
+    server.kill()
 
 
 @pytest.fixture(scope="module")
@@ -236,6 +221,28 @@ def test_two_people__see_each_other_but_not_each_others_cards(chromium: Any, add
     guest.page.close()
     host.page.wait_for_selector(".seat.away:has-text('Guest 2')")
     assert host.faults == guest.faults == []
+
+
+def test_lost_connection__is_told_and_goes_on_where_it_was(chromium: Any, tmp_path: Path) -> None:
+    server = Server(tmp_path / "tables.sqlite")
+    try:
+        visitor = Visitor(chromium, f"http://127.0.0.1:{server.port}", "phone", "dark")
+        visitor.lay("setback", "7")
+        for _ in range(3):
+            visitor.step()
+        visitor.page.wait_for_selector(
+            ".call-button:not([aria-disabled=true]), .in-hand.legal, .overlay .primary"
+        )
+        number = visitor.page.locator(".felt").get_attribute("data-number")
+        server.kill()
+        visitor.page.wait_for_selector(".banner:not([hidden])")
+        visitor.look()
+        server.start()
+        visitor.page.wait_for_selector(".banner", state="hidden")
+        assert visitor.page.locator(".felt").get_attribute("data-number") == number
+        visitor.step()
+    finally:
+        server.kill()
 
 
 def test_keyboard__plays_without_a_mouse(chromium: Any, address: str) -> None:
