@@ -87,7 +87,7 @@ def decode(observation: Int8Array, rules: str | Rules) -> Seen:
     `rules` says which layout: a preset name, or a `Rules` of that preset whatever its options, which are
     in the observation. Raises `ValueError` for another shape.
     """
-    game = make_rules(rules)
+    game = rules if isinstance(rules, Rules) else make_rules(rules)
     layout = observation_layout(game)
     vector = np.asarray(observation)
     if vector.shape != (vector_size(layout),):
@@ -186,18 +186,19 @@ def _flags(rows: Int8Array) -> list[Any]:
 
 
 def _names(rules: Rules, flags: Int8Array) -> tuple[str, ...]:
-    return tuple(rules.card_names[card] for card in np.flatnonzero(flags))
+    names = rules.card_names  # made anew at each call
+    return tuple(names[card] for card in np.flatnonzero(flags))
 
 
 def _by_number(rules: Rules, places: Int8Array) -> tuple[str, ...]:
     """Names of the cards that have a place, in the order of places."""
-    return tuple(
-        rules.card_names[card] for card in sorted(np.flatnonzero(places), key=lambda card: int(places[card]))
-    )
+    names = rules.card_names
+    return tuple(names[card] for card in sorted(np.flatnonzero(places), key=lambda card: int(places[card])))
 
 
 def _named(rules: Rules, cards: Iterable[tuple[int, int]]) -> tuple[tuple[int, str], ...]:
-    return tuple((seat, rules.card_names[card]) for seat, card in cards)
+    names = rules.card_names
+    return tuple((seat, names[card]) for seat, card in cards)
 
 
 __all__ = ["Seen", "SeenTrick", "decode"]

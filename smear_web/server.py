@@ -1,0 +1,96 @@
+"""The command: `python -m smear_web` serves the table on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sys
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+
+DEFAULT_PORT = 8765
+LONGEST_FRAME = 16 * 1024
+"""Bytes of a message on the socket that are read at all."""
+_ALL = ("0.0.0.0", "::")  # noqa: S104 - compared with, never bound unless asked for
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until interrupted; the exit status."""
+    chosen = _parser().parse_args(arguments)
+    try:
+        import uvicorn
+
+        from smear_web.app import make_app
+        from smear_web.store import Store, StoreError
+    except ModuleNotFoundError as missing:
+        print(f"the web table needs {missing.name}: pip install 'smear-env[web]'", file=sys.stderr)
+        return 1
+    try:
+        store = Store(":memory:" if chosen.tables == Path(":memory:") else chosen.tables)
+    except (StoreError, OSError) as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    _warm()
+    names = {"127.0.0.1", "localhost", "::1", socket.gethostname(), *chosen.allow_host}
+    if chosen.host not in _ALL:
+        names.add(chosen.host)
+    shown = "127.0.0.1" if chosen.host in _ALL else chosen.host
+    url = f"http://{f'[{shown}]' if ':' in shown else shown}:{chosen.port}/"
+    print(f"A table is laid at {url} (tables are kept in {chosen.tables}; stop with Ctrl-C)", flush=True)
+    if chosen.open:
+        webbrowser.open(url)
+    uvicorn.run(
+        make_app(store, names, any_address=chosen.host in _ALL),
+        host=chosen.host,
+        port=chosen.port,
+        log_level=chosen.log_level,
+        access_log=chosen.log_level == "debug",
+        ws_max_size=LONGEST_FRAME,
+        ws_per_message_deflate=False,
+        server_header=False,
+    )
+    return 0
+
+
+def _warm() -> None:
+    """Compile what every table needs, which says so where it takes a while, before anybody waits for it."""
+    from smear_web.session import HUMAN, Seat, Session, Setup
+    from smear_web.view import seat_view
+
+    session = Session(Setup("four_point", {}, (Seat(HUMAN, ""),) * 4, seed=0))
+    assert session.turn is not None, "a match has begun"
+    session.act(session.turn, session.legal()[0], 0)
+    seat_view(session, 0)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m smear_web",
+        description="Play in the browser, with people and agents in any seats. Only this machine can reach the table "
+        "unless another --host is given.",
+    )
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on; 0.0.0.0 for the whole network"
+    )
+    parser.add_argument("--port", type=int, default=DEFAULT_PORT)
+    parser.add_argument(
+        "--tables", type=Path, default=tables_file(), help="file that keeps the tables; :memory: to keep none"
+    )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="another name by which browsers call it",
+    )
+    parser.add_argument("--open", action="store_true", help="open a browser")
+    parser.add_argument("--log-level", default="warning", choices=("debug", "info", "warning", "error"))
+    return parser
+
+
+def tables_file() -> Path:
+    """Where tables are kept unless told otherwise: in the user's data folder."""
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(base) / "smear" / "tables.sqlite"
