@@ -59,7 +59,15 @@ class Server:
 
     def start(self) -> None:
         """Start it, again on the same port and file, and wait until it answers."""
-        command = [sys.executable, "-m", "smear_web", "--port", str(self.port), "--tables", str(self._tables)]
+        command = [
+            sys.executable,
+            "-m",
+            "smear_table.web",
+            "--port",
+            str(self.port),
+            "--tables",
+            str(self._tables),
+        ]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         for _ in range(1200):
             with socket.socket() as there:
@@ -150,7 +158,7 @@ async def run(server: Server, tables: int, actions: int, agent: str, think: floa
 
 def missing(crowd: Crowd, path: Path) -> list[str]:
     """Completed actions that the store does not have."""
-    from smear_web.store import Store
+    from smear_table.web.store import Store
 
     store = Store(path)
     lost = []

@@ -20,12 +20,12 @@ from starlette.websockets import WebSocketDisconnect
 
 from smear_env import make_rules, pieces, state_layout
 from smear_env.transcript import record_match
-from smear_web.app import make_app
-from smear_web.guard import LARGEST_BODY
-from smear_web.server import main
-from smear_web.session import Event, Session
-from smear_web.store import Store, StoreError
-from smear_web.tables import SPEEDS
+from smear_table.session import Event, Session
+from smear_table.web.app import make_app
+from smear_table.web.guard import LARGEST_BODY
+from smear_table.web.server import main
+from smear_table.web.store import Store, StoreError
+from smear_table.web.tables import SPEEDS
 from tests.web_clients import CARD, client, lay, seated, setup
 
 
@@ -282,7 +282,7 @@ def test_names__come_back_as_text_and_nothing_else(web: TestClient) -> None:
     table, (token,) = lay(web, seats=seats)
     with seated(web, table, token) as talk:
         assert talk.hear()["seats"][0]["name"] == name
-    scripts = "".join(path.read_text() for path in Path("smear_web/static").glob("*.js"))
+    scripts = "".join(path.read_text() for path in Path("smear_table/web/static").glob("*.js"))
     for danger in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
         assert danger not in scripts
 

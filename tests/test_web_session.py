@@ -13,10 +13,10 @@ import pytest
 from smear_env import PRESETS, make_rules, pieces, state_layout
 from smear_env.history import strengths
 from smear_env.transcript import check_match
-from smear_web.order import held, scoring, suit_of, trumps
-from smear_web.players import untrained
-from smear_web.session import Event, RefusedError, Seat, Session, Setup, clean_name
-from smear_web.view import deal_summary, seat_view, table_facts
+from smear_table.order import held, scoring, suit_of, trumps
+from smear_table.players import untrained
+from smear_table.session import Event, RefusedError, Seat, Session, Setup, clean_name
+from smear_table.view import deal_summary, seat_view, table_facts
 
 GAMES = [name for name in PRESETS if name != "mini"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from smear_env import Rules
 from smear_env.history import Seen
-from smear_web.order import SUIT_NAMES, scoring, suit_of, trumps
+from smear_table.order import SUIT_NAMES, scoring, suit_of, trumps
 
 
 def refusals(rules: Rules, seen: Seen, legal: list[str]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from smear_env import (
     make_rules,
     read_policy,
 )
-from smear_web.session import HUMAN, RefusedError
+from smear_table.session import HUMAN, RefusedError
 
 GAMES = {
     "four_point": (

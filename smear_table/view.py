@@ -14,9 +14,9 @@ import numpy as np
 
 from smear_env import Rules, decode
 from smear_env.history import Seen, trick_winner
-from smear_web.order import POINT_NAMES, held, trumps
-from smear_web.reasons import refusals
-from smear_web.session import HUMAN, Session
+from smear_table.order import POINT_NAMES, held, trumps
+from smear_table.reasons import refusals
+from smear_table.session import HUMAN, Session
 
 Card = list[Any]
 """[seat, card]"""

@@ -12,10 +12,10 @@ from smear_env.render import TableView
 from smear_env.table_view import table_view
 from smear_env.transcript import TranscriptError, check_match, positions
 from smear_env.transcript.format import match_rules, parse_line
-from smear_web.catalogue import GAMES
-from smear_web.order import POINT_NAMES, held
-from smear_web.session import RefusedError
-from smear_web.view import winner_of
+from smear_table.catalogue import GAMES
+from smear_table.order import POINT_NAMES, held
+from smear_table.session import RefusedError
+from smear_table.view import winner_of
 
 MOST_BYTES = 2 * 2**20
 """A longer upload is refused; a match has some hundred kilobytes at most."""

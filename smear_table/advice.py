@@ -18,8 +18,8 @@ import numpy.typing as npt
 from smear_env import Agent, PolicyAgent, Rules, SelfPlayVectorEnv, load_policy, make_agent
 from smear_env.agents.search.policy_search import PolicySearchAgent
 from smear_env.agents.search.worlds import sample_worlds
-from smear_web.catalogue import players_of
-from smear_web.players import make_ready
+from smear_table.catalogue import players_of
+from smear_table.players import make_ready
 
 WORLDS = 96
 """Worlds in which each action is tried."""

@@ -26,12 +26,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from smear_env import make_rules
-from smear_web.catalogue import catalogue, checked_player, checked_rules
-from smear_web.guard import Guard
-from smear_web.replay import read_matches, replay_deal
-from smear_web.session import HUMAN, RefusedError, Seat, Setup, clean_name
-from smear_web.store import Store
-from smear_web.tables import SPEEDS, Table, Tables, error
+from smear_table.catalogue import catalogue, checked_player, checked_rules
+from smear_table.replay import read_matches, replay_deal
+from smear_table.session import HUMAN, RefusedError, Seat, Setup, clean_name
+from smear_table.web.guard import Guard
+from smear_table.web.store import Store
+from smear_table.web.tables import SPEEDS, Table, Tables, error
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ import numpy as np
 from smear_env import PHASE_NAMES, Rules, SelfPlayVectorEnv, card_values
 from smear_env.solver import NOT_LEGAL, solve_discards
 from smear_env.transcript import Position, positions
-from smear_web.advice import advise, adviser_of
+from smear_table.advice import advise, adviser_of
 
 WORLDS = 48
 PARANOID_TRICKS = 4

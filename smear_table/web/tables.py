@@ -18,13 +18,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from smear_env import Agent, Rules, checkpoints_folder, load_policy, make_agent
-from smear_web.advice import advise, adviser_of
-from smear_web.catalogue import GAMES
-from smear_web.players import make_ready, untrained
-from smear_web.review import review_deal
-from smear_web.session import HUMAN, Event, RefusedError, Session, Setup
-from smear_web.store import Kept, Store, token_hash
-from smear_web.view import deal_summary, seat_view, table_facts
+from smear_table.advice import advise, adviser_of
+from smear_table.catalogue import GAMES
+from smear_table.players import make_ready, untrained
+from smear_table.review import review_deal
+from smear_table.session import HUMAN, Event, RefusedError, Session, Setup
+from smear_table.view import deal_summary, seat_view, table_facts
+from smear_table.web.store import Kept, Store, token_hash
 
 SPEEDS = {"slow": 1.6, "normal": 0.8, "fast": 0.3, "instant": 0.0}
 """Seconds between the actions of agents."""

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from smear_web.session import Event, Session, Setup
+from smear_table.session import Event, Session, Setup
 
 VERSION = 1
 _SCHEMA = """

@@ -1,4 +1,4 @@
-"""The command: `python -m smear_web` serves the table on this machine."""
+"""The command: `python -m smear_table.web` serves the table on this machine."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         import uvicorn
 
-        from smear_web.app import make_app
-        from smear_web.store import Store, StoreError
+        from smear_table.web.app import make_app
+        from smear_table.web.store import Store, StoreError
     except ModuleNotFoundError as missing:
         print(f"the web table needs {missing.name}: pip install 'smear-env[web]'", file=sys.stderr)
         return 1
@@ -56,8 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _warm() -> None:
     """Compile what every table needs, which says so where it takes a while, before anybody waits for it."""
-    from smear_web.session import HUMAN, Seat, Session, Setup
-    from smear_web.view import seat_view
+    from smear_table.session import HUMAN, Seat, Session, Setup
+    from smear_table.view import seat_view
 
     session = Session(Setup("four_point", {}, (Seat(HUMAN, ""),) * 4, seed=0))
     assert session.turn is not None, "a match has begun"
@@ -67,7 +67,7 @@ def _warm() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        "python -m smear_web",
+        "python -m smear_table.web",
         description="Play in the browser, with people and agents in any seats. Only this machine can reach the table "
         "unless another --host is given.",
     )
