@@ -19,9 +19,9 @@ import numpy.typing as npt
 from smear_env import Rules, SelfPlayVectorEnv
 from smear_env.agents.search.worlds import sample_worlds
 from smear_env.encode import encode
-from smear_env.history import Seen, SeenTrick
+from smear_env.history import Seen
 from smear_table.order import SUIT_NAMES, held
-from smear_table.told_play import Fallen, fallen
+from smear_table.told_play import fallen
 
 Array = npt.NDArray[Any]
 
@@ -300,7 +300,9 @@ def _scores(told: Told, rules: Rules) -> tuple[int, ...]:
     except ValueError:
         given = []
     if len(given) != rules.teams:
-        raise ValueError(f"scores={told.scores!r} must be {rules.teams} whole numbers, a team each, as 9,12,-3"[: -3 if rules.teams == 2 else None])
+        raise ValueError(
+            f"scores={told.scores!r} must be {rules.teams} whole numbers with commas between, from team 0 on"
+        )
     top = max(given)
     if top >= rules.target and given.count(top) == 1 and rules.ending in ("any", "cap"):
         raise ValueError(f"scores={told.scores!r}: the match is over at {rules.target}; its target is an option")
@@ -392,5 +394,3 @@ def _check_counts(
 def _by_id(rules: Rules, cards: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(cards, key=rules.card_names.index))
 
-
-__all__ = ["Fallen", "SeenTrick", "Told", "read_told", "seen_of", "told_of"]
