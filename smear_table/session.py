@@ -71,6 +71,11 @@ class Setup:
         """Seats of people."""
         return tuple(index for index, seat in enumerate(self.seats) if seat.player == HUMAN)
 
+    @property
+    def hints(self) -> bool:
+        """Whether hints are given: to who plays alone with agents, and in practice."""
+        return self.practice or len(self.humans) == 1
+
     def as_json(self) -> dict[str, Any]:
         """What `from_json` reads."""
         return asdict(self)

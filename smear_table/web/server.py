@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import socket
 import sys
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
+
+from smear_table.store import Store, StoreError, tables_file
 
 DEFAULT_PORT = 8765
 LONGEST_FRAME = 16 * 1024
@@ -23,7 +24,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         import uvicorn
 
         from smear_table.web.app import make_app
-        from smear_table.web.store import Store, StoreError
     except ModuleNotFoundError as missing:
         print(f"the web table needs {missing.name}: pip install 'smear-env[web]'", file=sys.stderr)
         return 1
@@ -88,9 +88,3 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--open", action="store_true", help="open a browser")
     parser.add_argument("--log-level", default="warning", choices=("debug", "info", "warning", "error"))
     return parser
-
-
-def tables_file() -> Path:
-    """Where tables are kept unless told otherwise: in the user's data folder."""
-    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(base) / "smear" / "tables.sqlite"
