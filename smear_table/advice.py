@@ -9,6 +9,7 @@ adviser's table of match equity, where it has one.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -37,8 +38,9 @@ from smear_table.players import make_ready
 WORLDS = 96
 """Worlds in which each action is tried."""
 MOST_GAMES = 1200
-"""Most games played at once: with many actions there are fewer worlds."""
+"""Most games played at once."""
 LEAST_WORLDS = 24
+"""Worlds that there are at least, where there are many actions."""
 HOLD = -1
 PASSED_OUT, SCORED = 1, 2
 """`ended` of a deal (`SelfPlayVectorEnv.deals`)."""
@@ -112,18 +114,25 @@ def advise(
     worlds: int = WORLDS,
     *,
     adviser: Adviser | None = None,
-    most_games: int = MOST_GAMES,
+    progress: Callable[[int, int], None] | None = None,
 ) -> list[Advice]:
     """Every legal action of an observation [d] with mask [n], the adviser's favourite first.
 
-    worlds: in which each is tried. most_games: with more than that there are fewer worlds, but at least LEAST_WORLDS.
+    worlds: in which each is tried; of no more than WORLDS, fewer where there are many actions. progress: is told how
+    many worlds of how many are played out.
     """
     chosen = adviser or adviser_of(rules)
     ranked = preferences(observation, mask, chosen)
     actions = np.array([action for action, _ in ranked])
-    count = max(min(worlds, LEAST_WORLDS), min(worlds, most_games // len(actions)))
+    fewer = max(LEAST_WORLDS, MOST_GAMES // len(actions))
+    count = worlds if worlds > WORLDS else min(worlds, fewer)
     states, weights = _worlds(observation, rules, chosen.agent, count)
-    tried = _play(states, actions, rules, chosen)
+    parts = []
+    for first in range(0, len(states), fewer):
+        parts.append(_play(states[first : first + fewer], actions, rules, chosen))
+        if progress:
+            progress(min(first + fewer, len(states)), len(states))
+    tried = _joined(parts)
     points, error = _mean(tried.points, weights)
     before = _win_before(observation, rules, chosen.equity)
     win = None if tried.win is None or before is None else (*_mean(tried.win, weights), before)
@@ -181,6 +190,17 @@ class _Tried(NamedTuple):
     """And made it."""
     win: Array | None
     """The viewer's chance of winning the match from there."""
+
+
+def _joined(parts: list[_Tried]) -> _Tried:
+    """What came of several stretches of worlds."""
+    wins = [part.win for part in parts if part.win is not None]
+    return _Tried(
+        np.concatenate([part.points for part in parts]),
+        np.concatenate([part.stands for part in parts]),
+        np.concatenate([part.made for part in parts]),
+        np.concatenate(wins) if wins else None,
+    )
 
 
 def _play(states: Any, actions: Array, rules: Rules, adviser: Adviser) -> _Tried:

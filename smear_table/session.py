@@ -215,6 +215,10 @@ class Session:
             "winner": self.winner,
         }
 
+    def deal_so_far(self) -> dict[str, Any]:
+        """The deal under way as far as it has come, in transcript form; the cards of a new one before its first action."""
+        return {**self._dealt, "actions": [[seat, action] for seat, _, action in self.said]}
+
     def _check_number(self, number: int) -> None:
         if number != self.number:
             raise RefusedError(

@@ -63,6 +63,16 @@ def write_figure(path: Path, figure: Any, dpi: int) -> None:
     write_atomically(path, file.getvalue())
 
 
+def report_json(path: Path | None, result: Mapping[str, Any]) -> bool:
+    """Write a result where `--json` says; whether that was `-`, standard output, which is to hold nothing else."""
+    if path == Path("-"):
+        print(json.dumps(result, indent=1, allow_nan=False))
+        return True
+    if path:
+        write_json(path, result)
+    return False
+
+
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a file so that a reader finds the old content or the new, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)

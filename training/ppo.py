@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -250,14 +250,15 @@ def faults_told() -> Iterator[None]:
         sys.exit("stopped at once; the last checkpoint, if there is one, stands: go on with --resume")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m training.ppo") -> None:
     """`python -m training.ppo`."""
     from training.cli import given_fields, parse
 
+    words = list(sys.argv[1:] if arguments is None else arguments)
     console = plain_console()
     with faults_told():
-        config, resume = parse(sys.argv[1:])
-        train(config, resume=resume, given=given_fields(sys.argv[1:]), console=console)
+        config, resume = parse(words, prog=prog)
+        train(config, resume=resume, given=given_fields(words), console=console)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a run shows while it trains: one live line on a terminal, plain lines now and then where output is piped."""
+"""What is shown while something lasts: a live line on a terminal, plain lines now and then where output is piped."""
 
 from __future__ import annotations
 
@@ -9,8 +9,84 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+QUIET_SECONDS = 2.0
+"""What takes no longer shows nothing."""
 PLAIN_SECONDS = 15.0
 """Seconds between lines where nobody watches a terminal."""
+
+
+class StepProgress:
+    """Steps done of all, with the time left; a context manager. Times left count what is done now, not what was found.
+
+    Args:
+        console: where to show it, on stderr as a rule; None to show nothing.
+        total: steps in all.
+        unit: what is counted, as `plays`.
+        found: of them there from before.
+        doing: what is done, for the live line.
+    """
+
+    def __init__(
+        self, console: Console | None, total: int, unit: str, *, found: int = 0, doing: str = ""
+    ) -> None:
+        self._console = console
+        self._total, self._found, self._done = total, found, 0
+        self._unit, self._doing = unit, doing or unit
+        self._started = time.monotonic()
+        self._last_line = self._started
+        self._live: Progress | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live:
+            self._live.stop()
+
+    def show(self, done: int, total: int | None = None) -> None:
+        """So many steps are done, those found included; of so many, where that is known only now."""
+        self._total = self._total if total is None else total
+        self.add(done - self._found - self._done)
+
+    def add(self, steps: int = 1) -> None:
+        """Count steps that are done."""
+        self._done += steps
+        if self._console is None:
+            return
+        now = time.monotonic()
+        elapsed = now - self._started
+        if self._console.is_terminal:
+            self._show_live(elapsed)
+        elif now - self._last_line >= PLAIN_SECONDS and self._found + self._done < self._total:
+            self._last_line = now
+            done = self._found + self._done
+            left = (self._total - done) * elapsed / max(1, self._done)
+            self._console.print(
+                f"{done / self._total:4.0%} {done:,} of {self._total:,} {self._unit}, {elapsed / 60:.1f} min, about "
+                f"{left / 60:.1f} min left",
+                highlight=False,
+                soft_wrap=True,
+            )
+
+    def _show_live(self, elapsed: float) -> None:
+        if self._live is None:
+            if elapsed < QUIET_SECONDS:
+                return
+            self._live = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn(f"{{task.completed:,}} of {{task.total:,}} {self._unit}"),
+                TimeElapsedColumn(),
+                TextColumn("left"),
+                TimeRemainingColumn(elapsed_when_finished=True),
+                console=self._console,
+                transient=True,
+            )
+            self._task = self._live.add_task(self._doing, total=self._total, completed=self._found)
+            self._live.start()
+        self._live.update(self._task, completed=self._found + self._done, total=self._total)
 
 
 class RunProgress:

@@ -37,7 +37,7 @@ from training.arrays import Float64Array, Int64Array
 from training.evaluate import evaluate_plays, means_of
 from training.evaluation.deals import Deals
 from training.evaluation.run import ALONE, Means
-from training.files import write_json
+from training.files import report_json
 from training.variates.luck import replay
 
 FORMAT = "smear-regret/1"
@@ -257,7 +257,7 @@ class RegretOptions:
     runs: Path = Path("runs/evaluation")
     """Where finished plays are kept."""
     json: Path | None = None
-    """File to write the result to."""
+    """File to write the result to; `-` for standard output, in place of the text."""
 
 
 def main() -> None:
@@ -279,15 +279,15 @@ def main() -> None:
             tricks=given.tricks,
             means=means_of(0, 0, given.runs, fresh=False),
         )
-        if given.json:
-            write_json(given.json, result)
+        printed = report_json(given.json, result)
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:
         sys.exit(
             f"stopped; finished plays are in {given.runs}: the same command goes on, and judges all again"
         )
-    Console().print(table(result))
+    if not printed:
+        Console().print(table(result))
 
 
 if __name__ == "__main__":

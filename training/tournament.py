@@ -28,7 +28,7 @@ from training.evaluation.plays import Plays, match_shares
 from training.evaluation.ratings import Ratings, rate
 from training.evaluation.run import ALONE, Lineup, Means, play_lineups
 from training.evaluation.tables import print_tables
-from training.files import commit, write_json
+from training.files import commit, report_json
 
 FORMAT = "smear-tournament/1"
 MODEL = (
@@ -206,18 +206,18 @@ class TournamentOptions:
     fresh: bool = False
     """Play again what is there from before."""
     json: Path | None = None
-    """File to write the result to."""
+    """File to write the result to; `-` for standard output, in place of the text."""
     picture: Path | None = None
     """File for a picture of the cross table, `.png` or `.svg`."""
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m training.tournament") -> None:
     """`python -m training.tournament`."""
     import tyro
 
     from training.config import parse_options
 
-    given = tyro.cli(TournamentOptions, prog="python -m training.tournament")
+    given = tyro.cli(TournamentOptions, prog=prog, args=arguments)
     try:
         rules = make_rules(given.rules, **parse_options(given.rules, given.options))
         if given.picture and given.picture.suffix not in (".png", ".svg"):
@@ -234,8 +234,7 @@ def main() -> None:
             limit_seconds=given.limit_seconds,
             means=means_of(given.processes, given.shard, given.runs, fresh=given.fresh),
         )
-        if given.json:
-            write_json(given.json, result)
+        printed = report_json(given.json, result)
         if given.picture:
             from training.evaluation.picture import write_picture
 
@@ -244,6 +243,8 @@ def main() -> None:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:
         sys.exit(f"stopped; what is done is in {given.runs}: the same command goes on")
+    if printed:
+        return
     console = Console()
     print_tables(result, console if console.is_terminal else Console(width=200))
 
