@@ -21,12 +21,12 @@ from smear_env.agents.policy import (
 )
 from smear_env.agents.policy import read_description as read_policy
 from smear_env.agents.registry import agent_names, make_agent, register_agent
+from smear_env.encode import encode
 from smear_env.engine.state import PHASE_NAMES
 from smear_env.equity import FORMAT as EQUITY_FORMAT
 from smear_env.equity import EquityError, MatchEquity, load_equity, read_equity, relative_order
 from smear_env.equity import Grid as ScoreGrid
 from smear_env.equity import table_name as equity_name
-from smear_env.encode import encode
 from smear_env.errors import IllegalActionError
 from smear_env.features import feature_layout, feature_scale
 from smear_env.history import decode
@@ -110,8 +110,8 @@ __all__ = [
     "find_checkpoint",
     "is_built_in",
     "layout_hash",
-    "load_plugins",
     "load_equity",
+    "load_plugins",
     "load_policy",
     "make_agent",
     "make_rules",

@@ -142,9 +142,7 @@ def advise(
         standing = float(weights @ tried.stands[:, column])
         make = float(weights @ tried.made[:, column]) / standing if action in bids and standing > 0 else None
         chance = () if win is None else _chance(win[0][column], win[1][column], win[2])
-        found.append(
-            Advice(action, probability, float(points[column]), float(error[column]), make, *chance)
-        )
+        found.append(Advice(action, probability, float(points[column]), float(error[column]), make, *chance))
     return sorted(found, key=lambda one: (-one.probability, -one.points))
 
 

@@ -216,7 +216,7 @@ class Session:
         }
 
     def deal_so_far(self) -> dict[str, Any]:
-        """The deal under way as far as it has come, in transcript form; the cards of a new one before its first action."""
+        """The deal under way in transcript form, as far as it has come; of a new one the cards."""
         return {**self._dealt, "actions": [[seat, action] for seat, _, action in self.said]}
 
     def _check_number(self, number: int) -> None:

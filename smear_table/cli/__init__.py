@@ -1,8 +1,8 @@
 """`smear`: one command for everything that a person does with this package.
 
 Each subcommand is a module that is imported when it is asked for, so that `smear --help` answers at once and needs
-no torch. `play` and `web` are the tables, `watch` and `show` are for looking, `advise` answers what to do in a position,
-`record`, `evaluate`, `tournament` and `train` are the work.
+no torch. `play` and `web` are the tables, `watch` and `show` are for looking, `advise` answers what to do in a
+position, `record`, `evaluate`, `tournament` and `train` are the work.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from smear_table.told.words import Told
 from training.options import parse_options
 from training.progress import StepProgress
 
+NOTHING_TOLD = Told()
 BAR = 10
 """Columns of a bar for the whole of a probability."""
 
@@ -35,7 +36,7 @@ class Options:
     smear advise --stock 3 --hand "AS KS TS 9S 7D 8C" --bids "pass 2" --scores 9,12
     """
 
-    position: tyro.conf.OmitArgPrefixes[Told] = Told()
+    position: tyro.conf.OmitArgPrefixes[Told] = NOTHING_TOLD
     """The position in words."""
     rules: str = "four_point"
     """Preset that is played: four_point, schmier, six_point, setback, racehorse, mini, or one of your own."""
@@ -89,14 +90,16 @@ def asked_position(options: Options) -> Asked:
     if options.transcript is not None:
         from smear_table.cli.show import find_position, seen_at
 
-        if told != Told():
+        if told != NOTHING_TOLD:
             raise ValueError("transcript: the position is either in words or in a transcript, not both")
         position, _ = find_position(options.transcript, options.match, options.deal, options.step)
         return Asked(position.rules, position.seat, *seen_at(position))
     given = (*options.options, *([] if options.stock is None else [f"stock_to_bidder={options.stock}"]))
     rules = make_rules(options.rules, **parse_options(options.rules, given))
     if not told.hand.strip():
-        raise ValueError('hand: give your cards, as --hand "AS KS TS 9S 7D 8C", or a position with --transcript')
+        raise ValueError(
+            'hand: give your cards, as --hand "AS KS TS 9S 7D 8C", or a position with --transcript'
+        )
     return Asked(rules, told.seat, *read_told(told, rules))
 
 
@@ -170,7 +173,7 @@ def _print(asked: Asked, found: dict[str, Any]) -> None:
     console.print()
     console.print(_table(found, signs=signs))
     console.print()
-    for remark in _remarks(asked.rules, found):
+    for remark in _remarks(found):
         console.print(Text(remark, screen.QUIET))
 
 
@@ -180,7 +183,9 @@ def _facts(asked: Asked, found: dict[str, Any], *, signs: bool) -> list[Text]:
     seen = decode(asked.observation, rules)
     options = ", ".join(f"{name}={value}" for name, value in found["options"].items())
     first = Text(rules.name, "bold").append(f" ({options})" if options else "", "not bold").append("  ")
-    first.append_text(screen.seat(asked.seat, rules, {})).append(f" of 0 to {rules.players - 1}, dealer seat ")
+    first.append_text(screen.seat(asked.seat, rules, {})).append(
+        f" of 0 to {rules.players - 1}, dealer seat "
+    )
     first.append(f"{told['dealer']}  ").append_text(screen.scores(map(int, told["scores"].split(","))))
     first.append(f" of {rules.target}", screen.QUIET)
     second = Text("Hand  ").append_text(screen.cards(held(rules, seen.hand, seen.trump), signs=signs))
@@ -207,18 +212,25 @@ _DOES = {"bid": "Bid", "name": "Trump", "exchange": "Exchange", "discard": "Thro
 
 def _table(found: dict[str, Any], *, signs: bool) -> Table:
     rows = found["actions"]
-    columns = [name for name in ("search", "make", "win_change") if any(row[name] is not None for row in rows)]
+    columns = [
+        name for name in ("search", "make", "win_change") if any(row[name] is not None for row in rows)
+    ]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=screen.QUIET)
     table.add_column("", width=1)
     table.add_column(_DOES[found["position"]["phase"]])
     table.add_column("policy")
-    for name, title in (("search", "search"), ("make", "made"), ("points", "points"), ("win_change", "match")):
+    for name, title in (
+        ("search", "search"),
+        ("make", "made"),
+        ("points", "points"),
+        ("win_change", "match"),
+    ):
         if name in columns or (name == "points" and found["worlds"]):
             table.add_column(title, justify="right")
     for row in rows:
         best = row["action"] == found["choice"]
-        name = screen.action(row["action"], signs=signs)
-        cells = [Text("*" if best else ""), name, _share(row["probability"])]
+        shown = screen.action(row["action"], signs=signs)
+        cells: list[Text] = [Text("*" if best else ""), shown, _share(row["probability"])]
         if "search" in columns:
             cells.append(Text(_percent(row["search"])))
         if "make" in columns:
@@ -237,16 +249,22 @@ def _share(probability: float) -> Text:
 
 
 def _percent(value: float) -> str:
-    return f"{100 * value:.1f}%" if 0.0005 <= value < 0.0995 or 0.9005 < value < 0.9995 else f"{100 * value:.0f}%"
+    return (
+        f"{100 * value:.1f}%"
+        if 0.0005 <= value < 0.0995 or 0.9005 < value < 0.9995
+        else f"{100 * value:.0f}%"
+    )
 
 
 def _with_error(value: float, error: float, form: str, error_form: str) -> Text:
     return Text(f"{value:{form}}").append(f" ±{error:{error_form}}", screen.QUIET)
 
 
-def _remarks(rules: Rules, found: dict[str, Any]) -> list[str]:
+def _remarks(found: dict[str, Any]) -> list[str]:
     """What the figures are, and what is missing."""
-    lines = [f"* the choice of {found['adviser']}" + (" with search." if found["chosen_by"] == "search" else ".")]
+    lines = [
+        f"* the choice of {found['adviser']}" + (" with search." if found["chosen_by"] == "search" else ".")
+    ]
     if found["worlds"]:
         lines[0] += (
             f" Points: yours of the deal less the others' mean, with standard error, {found['adviser']} playing on in "
@@ -260,14 +278,12 @@ def _remarks(rules: Rules, found: dict[str, Any]) -> list[str]:
             f"{100 * found['win_before']:.1f} % before it."
         )
     elif found["worlds"]:
-        options = " ".join(f"{name}={value}" for name, value in found["options"].items())
+        given = " ".join(f"{name}={value}" for name, value in found["options"].items())
+        options = f" --options {given}" if given else ""
         lines.append(
             "No match equity for these rules: python -m training.equity "
-            f"{found['adviser']}{f' --options {options}' if options else ''} makes it, or name its folder with --equity."
+            f"{found['adviser']}{options} makes it, or name its folder with --equity."
         )
     if found["untrained"]:
         lines.append(f"{found['adviser']} was not trained on {', '.join(found['untrained'])}: trust it less.")
     return lines
-
-
-

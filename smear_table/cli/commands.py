@@ -52,7 +52,9 @@ def run(words: Sequence[str]) -> int:
         return 0
     completing = any(word.startswith("--tyro-") for word in words)
     # Whole flags are for the shell only, whose question is asked once; they import everything.
-    tyro.cli(_every_command(whole=completing), prog="smear", description=ABOUT, args=list(words) or ["--help"])
+    tyro.cli(
+        _every_command(whole=completing), prog="smear", description=ABOUT, args=list(words) or ["--help"]
+    )
     return 0
 
 
@@ -89,10 +91,8 @@ def _command(name: str, words: Sequence[str]) -> int:
     module = importlib.import_module(f"smear_table.cli.{name}")
     prog = f"smear {name}"
     if hasattr(module, "pass_on"):
-        status: int = module.pass_on(list(words), prog)
-        return status
-    status = module.run(tyro.cli(module.Options, prog=prog, args=list(words), config=CONFIG))
-    return status
+        return int(module.pass_on(list(words), prog))
+    return int(module.run(tyro.cli(module.Options, prog=prog, args=list(words), config=CONFIG)))
 
 
 def _every_command(*, whole: bool) -> Any:

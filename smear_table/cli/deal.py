@@ -15,7 +15,7 @@ from smear_table.order import POINT_NAMES, held
 from smear_table.view import auction_length, winner_of
 
 LABEL = 15
-"""Columns of the words in front of each line."""
+"""Columns of the words in front of each line, at least."""
 
 
 def deal_text(
@@ -23,45 +23,95 @@ def deal_text(
     deal: Mapping[str, Any],
     number: int,
     *,
-    names: Mapping[int, str],
     before: Sequence[int],
-    signs: bool,
+    names: Mapping[int, str] | None = None,
+    signs: bool = False,
+    steps: bool = False,
 ) -> Group:
-    """A deal in transcript form, whose actions may end anywhere; `before` are the scores it began with."""
+    """A deal in transcript form, whose actions may end anywhere.
+
+    before: the scores it began with. names: who sits where. signs: suits by their signs. steps: number the actions.
+    """
     actions = [(int(seat), str(name)) for seat, name in deal["actions"]]
     said = auction_length(rules, actions)
     rest = actions[said:]
-    stock = [index for index, (_, name) in enumerate(rest) if name.startswith("trump:")]
-    played = _plays(rules, deal, rest)
-    lines = _grid()
-    trump = deal.get("trump") or _trump(rules, rest, played, stock)
+    played = rest[_stock_actions(rules, deal, rest) :]
+    stock = rest[: len(rest) - len(played)]
+    sitting = names or {}
+    lines = _Lines(max(LABEL, 12 + max(map(len, sitting.values()), default=0)), steps=steps)
     for seat, hand in enumerate(deal["hands"]):
-        _line(lines, screen.seat(seat, rules, names), screen.cards(held(rules, tuple(hand.split()), None), signs=signs))
-    _line(lines, "stock", screen.cards(deal["stock"].split(), signs=signs) if deal["stock"] else Text("none", screen.QUIET))
-    _line(lines, "auction", _auction(rules, actions[:said]))
-    for seat, words in _thrown(rest[: len(rest) - len(played)]).items():
-        _line(lines, screen.seat(seat, rules, {}), Text("throws ").append_text(screen.cards(words, signs=signs)))
-    if trump:
-        _line(lines, "trump", screen.suit(trump, signs=signs))
-    parts: list[Any] = [_title(deal, number, before), lines]
-    if played:
-        parts.append(_tricks(rules, str(trump), played, signs=signs))
+        shown = screen.cards(held(rules, tuple(hand.split()), None), signs=signs)
+        lines.add(screen.seat(seat, rules, sitting), shown)
+    if deal["stock"]:
+        lines.add("stock", screen.cards(deal["stock"].split(), signs=signs))
+    lines.add("auction", _auction(rules, actions[:said]), 0, said)
+    trump = played[0][1][-1] if played and not rules.trump_named else None
+    for seat, words, first in _stock_lines(stock):
+        if words[0].startswith("trump:"):
+            trump = words[0][-1]
+            lines.add(
+                screen.seat(seat, rules, {}),
+                Text("names ").append_text(screen.suit(trump, signs=signs)),
+                said + first,
+                1,
+            )
+            continue
+        cards = [word for word in words if word != "pass"]
+        text = (
+            Text("throws ").append_text(screen.cards(cards, signs=signs))
+            if cards
+            else Text("keeps all", screen.QUIET)
+        )
+        lines.add(screen.seat(seat, rules, {}), text, said + first, len(words))
+    if trump and not rules.trump_named:
+        lines.add("trump", screen.suit(trump, signs=signs))
+    parts: list[Any] = [_title(deal, number, before), lines.grid]
+    if played and trump:
+        parts.append(
+            _tricks(
+                rules, trump, played, len(actions) - len(played) if steps else None, lines.width, signs=signs
+            )
+        )
     if "redeal" in deal:
         parts.append(Text("  everybody passed: thrown in", screen.QUIET))
     elif "scores" in deal:
-        parts.append(_result(rules, deal))
+        parts.append(_result(deal, lines.width))
     return Group(*parts)
 
 
-def _plays(rules: Rules, deal: Mapping[str, Any], rest: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
-    """The actions after auction and stock that play a card."""
-    if "scores" in deal:
-        return list(rest[-rules.players * rules.hand_size :])
-    return list(rest[_stock_actions(rules, deal, rest) :])
+class _Lines:
+    """Lines of a label and a text, the numbers of their actions behind them where wanted."""
+
+    def __init__(self, width: int, *, steps: bool = False) -> None:
+        self.width, self._steps = width, steps
+        self.grid = Table.grid(padding=(0, 2, 0, 0))
+        self.grid.add_column(width=width, no_wrap=True)
+        self.grid.add_column()
+
+    def add(self, label: str | Text, text: Text, first: int = 0, count: int = 0) -> None:
+        """A line about `count` actions from step `first` on; none for what is no action."""
+        if self._steps and count:
+            text = text.copy().append(f"  {_steps(first, count)}", screen.QUIET)
+        self.grid.add_row(Text("  ").append_text(Text(label) if isinstance(label, str) else label), text)
+
+
+def _steps(first: int, count: int) -> str:
+    return f"[{first}]" if count == 1 else f"[{first}-{first + count - 1}]"
+
+
+def _stock_lines(actions: Sequence[tuple[int, str]]) -> list[tuple[int, list[str], int]]:
+    """(seat, actions in a row, place of the first) of naming, exchange and discards; naming stands alone."""
+    found: list[tuple[int, list[str], int]] = []
+    for place, (seat, name) in enumerate(actions):
+        if found and found[-1][0] == seat and not found[-1][1][0].startswith("trump:"):
+            found[-1][1].append(name)
+        else:
+            found.append((seat, [name], place))
+    return found
 
 
 def _stock_actions(rules: Rules, deal: Mapping[str, Any], rest: Sequence[tuple[int, str]]) -> int:
-    """How many actions name trump, exchange and discard, in a deal that is not finished."""
+    """How many actions name trump, exchange and discard, as far as they are done."""
     if not rules.trump_named:
         return min(len(rest), rules.stock_to_bidder)
     at = 1 if rest else 0
@@ -75,22 +125,6 @@ def _stock_actions(rules: Rules, deal: Mapping[str, Any], rest: Sequence[tuple[i
                 if rest[at - 1][1] == "pass":
                     break
     return min(len(rest), at + (rules.stock_size - drawn if rules.dealer_takes_stock else 0))
-
-
-def _trump(
-    rules: Rules, rest: Sequence[tuple[int, str]], played: Sequence[tuple[int, str]], named: Sequence[int]
-) -> str | None:
-    if rules.trump_named:
-        return rest[named[0]][1][-1] if named else None
-    return played[0][1][-1] if played else None
-
-
-def _thrown(actions: Sequence[tuple[int, str]]) -> dict[int, list[str]]:
-    thrown: dict[int, list[str]] = {}
-    for seat, name in actions:
-        if name != "pass" and not name.startswith("trump:"):
-            thrown.setdefault(seat, []).append(name)
-    return thrown
 
 
 def _title(deal: Mapping[str, Any], number: int, before: Sequence[int]) -> Text:
@@ -107,52 +141,46 @@ def _auction(rules: Rules, said: Sequence[tuple[int, str]]) -> Text:
     return text if said else Text("nobody has spoken", screen.QUIET)
 
 
-def _tricks(rules: Rules, trump: str, played: Sequence[tuple[int, str]], *, signs: bool) -> Table:
-    """A line for each trick, its winner marked."""
+def _tricks(
+    rules: Rules, trump: str, played: Sequence[tuple[int, str]], first: int | None, width: int, *, signs: bool
+) -> Table:
+    """A line for each trick and who took it; the numbers of the actions from `first` on, where it is given."""
     grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(width=LABEL)
+    grid.add_column(width=width)
     for start in range(0, len(played), rules.players):
         trick = list(played[start : start + rules.players])
-        whole = len(trick) == rules.players
         winner = winner_of(rules, trump, trick)
         row: list[Text] = [Text(f"  trick {start // rules.players + 1}")]
         for seat, name in trick:
-            mark = Text(f"{seat} ", screen.TEAM_STYLES[seat % rules.teams]).append_text(screen.card(name, signs=signs))
+            cell = Text(f"{seat} ", screen.TEAM_STYLES[seat % rules.teams])
+            row.append(cell.append_text(screen.card(name, signs=signs)))
             if seat == winner:
-                mark.stylize("bold underline" if signs else "")
-            row.append(mark)
+                row[-1].stylize("bold")
         row += [Text("")] * (rules.players - len(trick))
-        row.append(Text("seat ", screen.QUIET).append(f"{winner} ").append_text(screen.team(winner % rules.teams)) if whole else Text(""))
+        if len(trick) == rules.players:
+            row.append(
+                Text("seat ", screen.QUIET)
+                .append(f"{winner} ")
+                .append_text(screen.team(winner % rules.teams))
+            )
+        if first is not None:
+            row.append(Text(_steps(first + start, len(trick)), screen.QUIET))
         grid.add_row(*row)
     return grid
 
 
-def _result(rules: Rules, deal: Mapping[str, Any]) -> Table:
-    grid = _grid()
+def _result(deal: Mapping[str, Any], width: int) -> Table:
+    lines = _Lines(width)
     points = Text()
     for index, (name, owner) in enumerate(deal["points"].items()):
         points.append("  " if index else "").append(f"{POINT_NAMES[name]} ")
         points.append_text(Text("nobody", screen.QUIET) if owner is None else screen.team(owner))
     counted = " : ".join(map(str, deal["card_points"]))
-    _line(grid, "points", points.append(f"  (card points {counted})", screen.QUIET))
+    lines.add("points", points.append(f"  (card points {counted})", screen.QUIET))
     outcome = Text(f"seat {deal['bidder']} bid {deal['bid']}: ")
     outcome.append("made" if deal["made"] else "set", "green" if deal["made"] else "red").append("   ")
     for number, (change, score) in enumerate(zip(deal["delta"], deal["scores"], strict=True)):
         outcome.append("  " if number else "").append_text(screen.team(number))
         outcome.append(f" {change:+d} = {score}")
-    _line(grid, "result", outcome)
-    return grid
-
-
-def _grid() -> Table:
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    grid.add_column(width=LABEL, no_wrap=True)
-    grid.add_column()
-    return grid
-
-
-def _line(grid: Table, label: str | Text, text: Text) -> None:
-    grid.add_row(Text("  ").append_text(Text(label) if isinstance(label, str) else label), text)
-
-
-__all__ = ["deal_text"]
+    lines.add("result", outcome)
+    return lines.grid

@@ -86,7 +86,7 @@ def run(options: Options) -> int:
 
 
 def names_by_seat(names: Sequence[str], rules: Rules) -> list[str]:
-    """The agent of each seat, from one for all, one for each team or one for each seat; ValueError for other numbers."""
+    """The agent of each seat, of one for all, for each team or for each seat; ValueError for other numbers."""
     if len(names) not in (1, rules.teams, rules.players):
         raise ValueError(
             f"agents={' '.join(names)!r} must be 1, {rules.teams} (one for each team) or {rules.players} (one for "
@@ -98,6 +98,3 @@ def names_by_seat(names: Sequence[str], rules: Rules) -> list[str]:
 def seated_agents(names: Sequence[str], rules: Rules) -> list[Agent]:
     """An agent for each seat, of their own."""
     return [make_agent(name) for name in names_by_seat(names, rules)]
-
-
-

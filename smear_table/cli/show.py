@@ -56,7 +56,9 @@ def run(options: Options) -> int:
     if options.json:
         shown = [{"match": index, **match} for index, match in found]
         if options.deal is not None:
-            screen.print_json({"match": found[0][0], "deal": options.deal, **_deal(found[0][1], options.deal)})
+            screen.print_json(
+                {"match": found[0][0], "deal": options.deal, **_deal(found[0][1], options.deal)}
+            )
         else:
             screen.print_json(shown)
         return 0
@@ -165,7 +167,9 @@ def _deal(match: dict[str, Any], deal: int) -> dict[str, Any]:
 def _print_match(index: int, match: dict[str, Any], only: int | None, console: Any) -> None:
     rules = match_rules(match)
     options = ", ".join(f"{name}={value}" for name, value in match["options"].items())
-    title = Text(f"Match {index}  ", "bold").append(f"{rules.name} ({options or 'default options'})", "not bold")
+    title = Text(f"Match {index}  ", "bold").append(
+        f"{rules.name} ({options or 'default options'})", "not bold"
+    )
     winner = "no winner" if match["winner"] is None else f"won by {screen.TEAMS[match['winner']]}"
     console.print(title.append(f", {len(match['deals'])} deals, {winner}"))
     for number in range(rules.teams):
@@ -178,7 +182,7 @@ def _print_match(index: int, match: dict[str, Any], only: int | None, console: A
         if only in (None, number):
             signs = screen.has_signs(console)
             console.print()
-            console.print(deal_text(rules, deal, number, names={}, before=before, signs=signs))
+            console.print(deal_text(rules, deal, number, before=before, signs=signs, steps=True))
         before = deal.get("scores", before)
     console.print()
 

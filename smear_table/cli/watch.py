@@ -166,4 +166,6 @@ def _conclude(session: Session, console: Console) -> None:
         console.print("the match was cut off: nobody has won")
     else:
         text = Text("Team ").append_text(screen.team(session.winner)).append(" wins the match")
-        console.print(text.append(f" after {len(session.finished)} deals  ").append_text(screen.scores(scores or [])))
+        console.print(
+            text.append(f" after {len(session.finished)} deals  ").append_text(screen.scores(scores or []))
+        )

@@ -51,7 +51,8 @@ def fallen(
     leader = bidder
     tricks: list[SeenTrick] = []
     for number in range(whole):
-        assert leader is not None and trump is not None, "cards are played after the auction"
+        assert leader is not None, "cards are played after the auction"
+        assert trump is not None, "the first lead shows trump"
         plays = _plays(leader, cards[number * players : (number + 1) * players], players)
         ids = [(seat, rules.card_names.index(card)) for seat, card in plays]
         winner = trick_winner(rules, rules.suits.index(trump), ids)

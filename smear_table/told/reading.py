@@ -51,7 +51,9 @@ def read_told(told: Told, rules: Rules) -> tuple[Array, Array]:
 def seen_of(told: Told, rules: Rules) -> Seen:
     """What the seat knows; ValueError as `read_told` does, but for what only the whole deal shows."""
     if not 0 <= told.seat < rules.players:
-        raise ValueError(f"seat={told.seat} is not at the table: {rules.name} has seats 0 to {rules.players - 1}")
+        raise ValueError(
+            f"seat={told.seat} is not at the table: {rules.name} has seats 0 to {rules.players - 1}"
+        )
     hand, took = _cards(rules, "hand", told.hand), _cards(rules, "took", told.took)
     thrown = _cards(rules, "discards", told.discards)
     played, trick = _cards(rules, "played", told.played), _cards(rules, "trick", told.trick)
@@ -136,13 +138,11 @@ class _Stage:
     """Cards that the viewer has drawn."""
 
 
-def _after_auction(
-    told: Told, rules: Rules, dealer: int, bidder: int, thrown: Sequence[str]
-) -> _Stage:
+def _after_auction(told: Told, rules: Rules, dealer: int, bidder: int, thrown: Sequence[str]) -> _Stage:
     """Naming, exchange and discards, as far as they have come."""
     nobody = (0,) * rules.players
     if not rules.trump_named:
-        return _taken(rules, bidder, bidder, rules.stock_to_bidder, nobody, thrown)
+        return _taken(bidder, bidder, rules.stock_to_bidder, nobody, thrown)
     if not told.trump.strip():
         return _Stage("name", bidder, nobody, 0)
     counts = _exchange_counts(told, rules)
@@ -156,12 +156,10 @@ def _after_auction(
             exchanged[0] = len(thrown)
         return _Stage("exchange", turn, tuple(exchanged), exchanged[0] if 0 in order[: len(counts)] else 0)
     wanted = rules.stock_size - sum(counts) if rules.dealer_takes_stock else 0
-    return _taken(rules, dealer, bidder, wanted, tuple(exchanged), thrown)
+    return _taken(dealer, bidder, wanted, tuple(exchanged), thrown)
 
 
-def _taken(
-    rules: Rules, taker: int, bidder: int, wanted: int, exchanged: tuple[int, ...], thrown: Sequence[str]
-) -> _Stage:
+def _taken(taker: int, bidder: int, wanted: int, exchanged: tuple[int, ...], thrown: Sequence[str]) -> _Stage:
     """After bidder or dealer has taken cards: he discards as many, or play begins."""
     if wanted:
         exchanged = tuple(wanted if who == taker else count for who, count in enumerate(exchanged))
@@ -172,9 +170,13 @@ def _taken(
 def _exchange_counts(told: Told, rules: Rules) -> list[int]:
     words = told.exchanged.translate(_SIGNS).split()
     if words and not rules.exchange:
-        raise ValueError(f"exchanged={told.exchanged!r}: nobody exchanges in these rules of {rules.name}; leave it out")
+        raise ValueError(
+            f"exchanged={told.exchanged!r}: nobody exchanges in these rules of {rules.name}; leave it out"
+        )
     if not all(word.isdigit() and int(word) <= rules.exchange for word in words):
-        raise ValueError(f"exchanged={told.exchanged!r} must be numbers from 0 to {rules.exchange}, one for each seat")
+        raise ValueError(
+            f"exchanged={told.exchanged!r} must be numbers from 0 to {rules.exchange}, one for each seat"
+        )
     if len(words) > rules.players - 1:
         raise ValueError(
             f"exchanged={told.exchanged!r} has {len(words)} numbers: {rules.players - 1} seats exchange, "
@@ -250,7 +252,9 @@ def _trump(told: Told, rules: Rules, stage: _Stage, on_table: Sequence[str]) -> 
         raise ValueError(f"trump={told.trump!r} must be one of {' '.join(rules.suits)}")
     if rules.trump_named:
         if given and stage.phase == "bid":
-            raise ValueError(f"trump={told.trump!r} is named after the auction: complete bids, or leave it out")
+            raise ValueError(
+                f"trump={told.trump!r} is named after the auction: complete bids, or leave it out"
+            )
         return suit or None
     shown = None
     if on_table:
@@ -278,7 +282,9 @@ def _scores(told: Told, rules: Rules) -> tuple[int, ...]:
         )
     top = max(given)
     if top >= rules.target and given.count(top) == 1 and rules.ending in ("any", "cap"):
-        raise ValueError(f"scores={told.scores!r}: the match is over at {rules.target}; its target is an option")
+        raise ValueError(
+            f"scores={told.scores!r}: the match is over at {rules.target}; its target is an option"
+        )
     return tuple(given[(team + told.seat) % rules.teams] for team in range(rules.teams))
 
 
@@ -336,14 +342,21 @@ def _check_turn(told: Told, rules: Rules, phase: str, turn: int, only: Sequence[
 
 
 def _check_counts(
-    rules: Rules, stage: _Stage, hand: Sequence[str], took: Sequence[str], thrown: Sequence[str], own: Sequence[str]
+    rules: Rules,
+    stage: _Stage,
+    hand: Sequence[str],
+    took: Sequence[str],
+    thrown: Sequence[str],
+    own: Sequence[str],
 ) -> None:
     """That hand, drawn and thrown cards are as many as they must be."""
     drawn, throws = stage.drawn, stage.exchanged[0]
     if stage.phase in ("discard", "exchange"):
         most = throws - 1 if stage.phase == "discard" else rules.exchange - 1
         if len(thrown) > most:
-            raise ValueError(f"discards: {len(thrown)} cards, and you throw {most + 1} at most: nothing is to decide")
+            raise ValueError(
+                f"discards: {len(thrown)} cards, and you throw {most + 1} at most: nothing is to decide"
+            )
     elif len(thrown) != throws:
         raise ValueError(
             f"discards: {len(thrown)} cards, but you threw {throws}: "
@@ -360,10 +373,15 @@ def _check_counts(
     expected = rules.hand_size + drawn - len(thrown) - len(own)
     if len(hand) != expected:
         parts = [f"{rules.hand_size} dealt"]
-        parts += [f"{n} {word}" for n, word in ((drawn, "drawn"), (-len(thrown), "thrown"), (-len(own), "played")) if n]
-        raise ValueError(f"hand: {len(hand)} cards, expected {expected} ({', '.join(parts).replace('-', 'less ')})")
+        parts += [
+            f"{n} {word}"
+            for n, word in ((drawn, "drawn"), (-len(thrown), "thrown"), (-len(own), "played"))
+            if n
+        ]
+        raise ValueError(
+            f"hand: {len(hand)} cards, expected {expected} ({', '.join(parts).replace('-', 'less ')})"
+        )
 
 
 def _by_id(rules: Rules, cards: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(cards, key=rules.card_names.index))
-

@@ -21,7 +21,8 @@ _ALL = ("0.0.0.0", "::")  # noqa: S104 - compared with, never bound unless asked
 @dataclass(frozen=True)
 class Web:
     """Play in the browser, with people and agents in any seats. Only this machine can reach the table unless another
-    --host is given."""
+    --host is given.
+    """
 
     host: str = "127.0.0.1"
     """Address to listen on; 0.0.0.0 for the whole network."""
