@@ -28,6 +28,7 @@ from training.evaluation.figures import interval
 from training.evaluation.players import Player, check_players, label
 from training.evaluation.run import ALONE, Lineup, Means, play_lineups
 from training.files import commit, report_json
+from training.progress import show_progress
 
 FORMAT = "smear-crossplay/1"
 
@@ -154,6 +155,7 @@ def main() -> None:
 
     from training.config import parse_options
 
+    show_progress()
     given = tyro.cli(CrossplayOptions, prog="python -m training.crossplay")
     try:
         result = crossplay(

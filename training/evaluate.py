@@ -28,6 +28,7 @@ from training.evaluation.plays import Plays, join, play
 from training.evaluation.run import ALONE, QUICK_SHARD, Means, play_lineups
 from training.evaluation.workers import cores
 from training.files import commit, report_json
+from training.progress import counted, show_progress
 from training.variates.luck import check_variates, comparison_luck, load_variates, summarize_luck
 
 FORMAT = "smear-evaluation/2"
@@ -53,7 +54,9 @@ def compare(
     def side(number: int, count: int, *, whole: bool) -> Plays:
         lineup = [agent if team == number else against for team in range(rules.teams)]
         parts = []
-        for first in range(0, count, shard):
+        starts = range(0, count, shard)
+        doing = f"side {number + 1} of {rules.teams}"
+        for first in counted(starts, len(starts), "parts", doing):
             for which, one in enumerate((agent, against)):
                 one.reset(rules, -1, draw_seed(seed, whole, first, number, which))
             parts.append(play(lineup, rules, source, first, min(shard, count - first), matches=whole))
@@ -242,6 +245,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m training
 
     from training.config import parse_options
 
+    show_progress()
     given = tyro.cli(EvaluateOptions, prog=prog, args=arguments)
     try:
         rules = make_rules(given.rules, **parse_options(given.rules, given.options))

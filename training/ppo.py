@@ -22,6 +22,7 @@ from smear_env import Rules, load_policy, make_agent, read_policy, record_match,
 from training import checkpoint
 from training.config import TrainConfig, config_from
 from training.evaluate import evaluate
+from training.evaluation.run import Means
 from training.metrics import DealCounts
 from training.peers import joined
 from training.progress import RunProgress
@@ -222,11 +223,15 @@ def _finish(
     results = []
     free = _free_rules(trainer)
     for baseline in config.baselines if config.evaluate_pairs else ():
-        with console.status(f"evaluating against {baseline}"):
-            path = str(folder / "checkpoint")
-            results.append(
-                evaluate(path, baseline, free, pairs=max(2, config.evaluate_pairs), seed=config.seed + 1)
+        console.print(f"evaluating against {baseline}", highlight=False)
+        results.append(
+            evaluate(
+                *(str(folder / "checkpoint"), baseline, free),
+                pairs=max(2, config.evaluate_pairs),
+                seed=config.seed + 1,
+                means=Means(console=console),
             )
+        )
     checkpoint.save_policy(folder / "checkpoint", trainer.network, config, trainer.decisions, results)
     for found in results:
         trackers.on_update(trainer.decisions, _strength(found))

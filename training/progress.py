@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -13,6 +15,33 @@ QUIET_SECONDS = 2.0
 """What takes no longer shows nothing."""
 PLAIN_SECONDS = 15.0
 """Seconds between lines where nobody watches a terminal."""
+
+
+_T = TypeVar("_T")
+_SHOWN_ON: ContextVar[Console | None] = ContextVar("shown_on", default=None)
+
+
+def show_progress(console: Console | None = None) -> None:
+    """Let `counted` show how far it is from now on, on stderr unless told otherwise: what a command says first."""
+    _SHOWN_ON.set(console or Console(stderr=True))
+
+
+def steps(total: int, unit: str, doing: str = "", *, slow: bool = False) -> StepProgress:
+    """Progress of what is no loop over items, shown where a command has asked for it."""
+    return StepProgress(_SHOWN_ON.get(), total, unit, doing=doing, slow=slow)
+
+
+def counted(
+    items: Iterable[_T], total: int, unit: str, doing: str = "", *, slow: bool = False
+) -> Iterator[_T]:
+    """The items, and how many of them are done, where a command has asked for it; functions show nothing by themselves.
+
+    slow: an item may last longer than `QUIET_SECONDS`, so that the live line stands from the first on.
+    """
+    with steps(total, unit, doing, slow=slow) as progress:
+        for item in items:
+            yield item
+            progress.add()
 
 
 class StepProgress:
@@ -24,19 +53,30 @@ class StepProgress:
         unit: what is counted, as `plays`.
         found: of them there from before.
         doing: what is done, for the live line.
+        slow: the live line stands from the first moment on.
     """
 
     def __init__(
-        self, console: Console | None, total: int, unit: str, *, found: int = 0, doing: str = ""
+        self,
+        console: Console | None,
+        total: int,
+        unit: str,
+        *,
+        found: int = 0,
+        doing: str = "",
+        slow: bool = False,
     ) -> None:
         self._console = console
         self._total, self._found, self._done = total, found, 0
         self._unit, self._doing = unit, doing or unit
+        self._quiet = 0.0 if slow else QUIET_SECONDS
         self._started = time.monotonic()
         self._last_line = self._started
         self._live: Progress | None = None
 
     def __enter__(self) -> Self:
+        if self._console and self._console.is_terminal and not self._quiet:
+            self._show_live(0.0)
         return self
 
     def __exit__(
@@ -72,7 +112,7 @@ class StepProgress:
 
     def _show_live(self, elapsed: float) -> None:
         if self._live is None:
-            if elapsed < QUIET_SECONDS:
+            if elapsed < self._quiet:
                 return
             self._live = Progress(
                 TextColumn("{task.description}"),

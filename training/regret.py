@@ -38,6 +38,7 @@ from training.evaluate import evaluate_plays, means_of
 from training.evaluation.deals import Deals
 from training.evaluation.run import ALONE, Means
 from training.files import report_json
+from training.progress import counted, show_progress
 from training.variates.luck import replay
 
 FORMAT = "smear-regret/1"
@@ -66,7 +67,9 @@ def regrets(comparison: Any, rules: Rules, deals: Deals, tricks: int) -> list[De
     """Every decision with a choice that the agent made in the last `tricks` tricks, and its discards."""
     found: list[Decision] = []
     for side, plays in enumerate(comparison.plays):
-        for first in range(0, len(plays), DEALS):
+        starts = range(0, len(plays), DEALS)
+        doing = f"side {side + 1} of {len(comparison.plays)} through the solver"
+        for first in counted(starts, len(starts), "parts", doing, slow=True):
             part = slice(first, min(first + DEALS, len(plays)))
             env, shown = deals.begin(rules, first, part.stop - first, skip_forced=True)
             judge = Judge(env, side, first, tricks)
@@ -266,6 +269,7 @@ def main() -> None:
 
     from training.config import parse_options
 
+    show_progress()
     given = tyro.cli(RegretOptions, prog="python -m training.regret")
     try:
         result = regret(

@@ -29,6 +29,7 @@ from training.evaluation.ratings import Ratings, rate
 from training.evaluation.run import ALONE, Lineup, Means, play_lineups
 from training.evaluation.tables import print_tables
 from training.files import commit, report_json
+from training.progress import show_progress
 
 FORMAT = "smear-tournament/1"
 MODEL = (
@@ -217,6 +218,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m training
 
     from training.config import parse_options
 
+    show_progress()
     given = tyro.cli(TournamentOptions, prog=prog, args=arguments)
     try:
         rules = make_rules(given.rules, **parse_options(given.rules, given.options))

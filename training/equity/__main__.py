@@ -15,7 +15,6 @@ from pathlib import Path
 import torch
 import tyro
 from rich.console import Console
-from rich.progress import Progress
 
 from smear_env import PRESETS, PolicyAgent, Rules, make_agent, make_rules
 from training.config import parse_options
@@ -28,6 +27,7 @@ from training.equity.selfplay import make_chooser
 from training.equity.solve import ConvergenceError
 from training.equity.table import load_equity, read_equity, save_equity, table_name
 from training.files import write_json
+from training.progress import show_progress
 
 
 @dataclass(frozen=True)
@@ -86,21 +86,18 @@ def run(given: EquityOptions, console: Console) -> None:
         equity = load_equity(folder, rules)
     else:
         grid = make_grid(rules, floor=given.floor, bins=given.bins or None)
-        with Progress(console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task("deals", total=None)
-            equity = build_equity(
-                given.player,
-                rules,
-                grid,
-                deals=given.deals,
-                seed=given.seed,
-                sampled=given.sampled,
-                replicates=given.replicates,
-                check=given.check,
-                measure_bins=given.measure_bins,
-                command="python -m training.equity " + shlex.join(sys.argv[1:]),
-                progress=lambda done, total: progress.update(task, completed=done, total=total),
-            )
+        equity = build_equity(
+            given.player,
+            rules,
+            grid,
+            deals=given.deals,
+            seed=given.seed,
+            sampled=given.sampled,
+            replicates=given.replicates,
+            check=given.check,
+            measure_bins=given.measure_bins,
+            command="python -m training.equity " + shlex.join(sys.argv[1:]),
+        )
         equity = read_equity(save_equity(folder, equity))
     write_picture(equity, given.picture or folder / f"{table_name(equity.rules)}.png")
     print_equity(equity, console)
@@ -164,6 +161,7 @@ def main() -> None:
         EquityOptions, prog="python -m training.equity", config=(tyro.conf.PositionalRequiredArgs,)
     )
     console = Console()
+    show_progress()
     try:
         run(given, console if console.is_terminal else Console(width=200))
     except (ValueError, OSError, ConvergenceError) as error:
