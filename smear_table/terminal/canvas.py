@@ -59,12 +59,14 @@ def width_of(parts: list[Part]) -> int:
 
 
 def cut(text: str, width: int) -> str:
-    """A text in at most `width` cells, the end of a longer one a dot."""
+    """A text in at most `width` cells: of a longer one the beginning, a dot, and a number at its end."""
     if cell_len(text) <= width:
         return text
+    last = text.rpartition(" ")[2]
+    end = "…" + (last if last.isdecimal() and len(last) < width - 1 else "")
     kept = ""
     for character in text:
-        if cell_len(kept + character) > max(width - 1, 0):
+        if cell_len(kept + character) > width - len(end):
             break
         kept += character
-    return (kept + "…") if width > 0 else ""
+    return (kept.rstrip() + end) if width > 0 else ""

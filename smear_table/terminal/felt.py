@@ -1,4 +1,4 @@
-"""The felt: seats around it, what each has said, and the trick in the middle. For four, for six, and any number between."""
+"""The felt: seats around it, what each has said, and the trick in the middle. For four, for six, and any between."""
 
 from __future__ import annotations
 
@@ -26,11 +26,21 @@ def place(seat: int, bottom: int, players: int) -> tuple[float, float]:
 def draw_felt(facts: Facts, view: View, viewer: int, width: int, height: int) -> Content:
     """The table in `width` by `height` cells. The viewer sits at the bottom; with -1 nobody looks, seat 0 is there."""
     canvas = Canvas(width, height)
-    plate = min(22, width // 3 - 1)
+    most = min(26, width // 3 - 1)
+    bottom = max(viewer, 0)
+    beside = 0
     for seat in range(facts["players"]):
-        _plate(canvas, facts, view, viewer, seat, plate)
-    _trick(canvas, facts, view, max(viewer, 0), plate)
-    _centre(canvas, facts, view, viewer)
+        rows = _plate_rows(facts, view, viewer, seat, most)
+        x, y = place(seat, bottom, facts["players"])
+        if abs(x) > 0.1:
+            beside = max(beside, *map(width_of, rows))
+        top = round((height - PLATE) / 2 * (1 + y))
+        for index, parts in enumerate(rows):
+            size = width_of(parts)
+            left = 1 if x < -0.1 else width - size - 1 if x > 0.1 else (width - size) // 2
+            canvas.parts(left, top + index, parts)
+    _trick(canvas, facts, view, bottom, beside)
+    _centre(canvas, view)
     return canvas.content()
 
 
@@ -41,18 +51,8 @@ def size_of(width: int, height: int) -> Size:
     return MEDIUM if height >= 13 and width >= 50 else SMALL
 
 
-def _plate(canvas: Canvas, facts: Facts, view: View, viewer: int, seat: int, most: int) -> None:
-    """Two lines: team, name and dealer; then cards held and what was said."""
-    x, y = place(seat, max(viewer, 0), facts["players"])
-    rows = _plate_rows(facts, view, viewer, seat, most)
-    top = round((canvas.height - PLATE) / 2 * (1 + y))
-    for index, parts in enumerate(rows):
-        size = width_of(parts)
-        left = 1 if x < -0.1 else canvas.width - size - 1 if x > 0.1 else (canvas.width - size) // 2
-        canvas.parts(left, top + index, parts)
-
-
 def _plate_rows(facts: Facts, view: View, viewer: int, seat: int, most: int) -> list[list[Part]]:
+    """Two lines: team, name, partner and dealer; then cards held and what was said or taken."""
     team = seat % facts["teams"]
     turn = view["turn"] == seat
     notes = "▶" if turn else ""
@@ -67,18 +67,20 @@ def _plate_rows(facts: Facts, view: View, viewer: int, seat: int, most: int) -> 
         (mate, "$quiet"),
     ]
     count = view["counts"][seat]
-    backs = "▮" * count if count <= _MOST_BACKS else f"▮×{count}"
+    backs = "▮" * count if count <= _MOST_BACKS else f"▮ x{count}"
     said = _said(view, seat)
     second: list[Part] = []
     if seat != viewer and backs:
         second.append((backs, "$backs"))
     if said:
-        second.append(((" " if second else "") + said, "bold" if said.startswith("bid") else "$quiet"))
+        second.append(((" " if second else "") + said, "bold" if said != "passed" else "$quiet"))
     return [[*first, (dealer, "$quiet")], second]
 
 
 def _said(view: View, seat: int) -> str:
     """What a seat has last said; after the auction only the bid that stands."""
+    if shown_trick(view)[1] == seat:
+        return "takes it"
     if view["bidder"] == seat and view["bid"]:
         return f"bid {view['bid']}"
     words = [word for who_said, word in view["bids"] if who_said == seat]
@@ -94,12 +96,11 @@ def shown_trick(view: View) -> tuple[list[Any], int | None]:
     return view["trick"], None
 
 
-def _trick(canvas: Canvas, facts: Facts, view: View, bottom: int, plate: int) -> None:
+def _trick(canvas: Canvas, facts: Facts, view: View, bottom: int, beside: int) -> None:
     cards, winner = shown_trick(view)
     size = size_of(canvas.width, canvas.height)
-    reach_y = (canvas.height - 2 * PLATE - size.height) / 2
-    reach_x = canvas.width / 2 - plate - 1 - size.width / 2
-    reach_x = max(size.width, min(reach_x, 2.4 * size.width))
+    reach_y = min((canvas.height - 2 * PLATE - size.height) / 2, 2 * size.height)
+    reach_x = min(canvas.width / 2 - beside - 2 - size.width / 2, 2.4 * size.width)
     for seat, card in cards:
         x, y = place(seat, bottom, facts["players"])
         left = round(canvas.width / 2 + x * reach_x - size.width / 2)
@@ -110,10 +111,10 @@ def _trick(canvas: Canvas, facts: Facts, view: View, bottom: int, plate: int) ->
             canvas.put(left, top + index, line, style)
 
 
-def _centre(canvas: Canvas, facts: Facts, view: View, viewer: int) -> None:
+def _centre(canvas: Canvas, view: View) -> None:
     """Trump; and before the first card what goes on, with the stock."""
     rows: list[list[Part]] = []
-    cards, winner = shown_trick(view)
+    cards, _ = shown_trick(view)
     if not cards:
         names = {
             "bid": "The auction",
@@ -126,10 +127,6 @@ def _centre(canvas: Canvas, facts: Facts, view: View, viewer: int) -> None:
         rows.append([(SIGNS[view["trump"]], f"{suit_style(view['trump'])} bold"), (" trump", "")])
     if not cards and view["phase"] not in ("play", "over") and view["stock"] > 0:
         rows.append([(f"{view['stock']} in the stock", "$quiet")])
-    if winner is not None and facts["players"] <= 6 and canvas.height >= 11:
-        name = cut(who(facts, winner, viewer), 9)
-        rows.append([(f"{name}", "$quiet")])
-        rows.append([("take it" if winner == viewer else "takes it", "$quiet")])
     top = round((canvas.height - len(rows)) / 2)
     for index, parts in enumerate(rows):
         canvas.parts((canvas.width - width_of(parts)) // 2, top + index, parts)

@@ -40,7 +40,7 @@ def _under(card: str, size: Size, mark: str, lines: tuple[str, ...]) -> tuple[st
     """The face where the cursor is."""
     if size == SMALL:
         return (
-            f"›{card_sign(card).center(3) if len(card_sign(card)) < 3 else card_sign(card)}{mark or '‹'}",
+            f">{card_sign(card).center(3) if len(card_sign(card)) < 3 else card_sign(card)}{mark or '<'}",
         )
     return tuple(face(card, size, "double", mark)) or lines
 
@@ -63,7 +63,7 @@ def call_items(facts: Facts, view: View, advised: str | None) -> list[Item]:
         star = "*" if action == advised else " "
         plain = f"[{star}{text} ]" if allowed else f" {star}{text}  "
         style = ("bold" if allowed else "$quiet") + (" $suit-red" if "♥" in text or "♦" in text else "")
-        items.append(Item(action, (plain,), (f"›{star}{text} ‹",), style, allowed))
+        items.append(Item(action, (plain,), (f">{star}{text} <",), style, allowed))
     return items
 
 

@@ -51,24 +51,14 @@ class LobbyScreen(Screen[None]):
             yield Label("Go on with", classes="heading", id="kept-heading")
             yield OptionList(id="kept", compact=True)
             yield Label("A new table", classes="heading")
-            yield self._row(
-                "Game",
-                Select(
-                    [(title, game) for game, (title, _) in GAMES.items()],
-                    value="four_point",
-                    allow_blank=False,
-                    id="game",
-                    compact=True,
-                ),
-            )
+            games = [(title, game) for game, (title, _) in GAMES.items()]
+            yield self._row("Game", _select(games, "four_point", "game"))
             yield Static(id="about", classes="quiet")
             yield self._row(
                 "Your name", Input(self._name, placeholder="none", id="name", compact=True, max_length=32)
             )
             speeds = [(speed, speed) for speed in SPEEDS]
-            yield self._row(
-                "Agents play", Select(speeds, value=self._speed, allow_blank=False, id="speed", compact=True)
-            )
+            yield self._row("Agents play", _select(speeds, self._speed, "speed"))
             yield self._row(
                 "Practice", Checkbox("moves can be taken back", True, id="practice", compact=True)
             )
@@ -121,7 +111,7 @@ class LobbyScreen(Screen[None]):
         await seats.mount_all(
             self._row(
                 "",
-                Select(people, value=agents[0][1], allow_blank=False, id=f"seat-{seat}", compact=True),
+                _select(people, agents[0][1], f"seat-{seat}"),
                 f"label-{seat}",
             )
             for seat in range(1, about["players"])
@@ -130,14 +120,10 @@ class LobbyScreen(Screen[None]):
         await options.mount_all(
             self._row(
                 option["label"],
-                Select(
+                _select(
                     [(text, index) for index, (_, text) in enumerate(option["choices"])],
-                    value=next(
-                        i for i, (value, _) in enumerate(option["choices"]) if value == option["value"]
-                    ),
-                    allow_blank=False,
-                    id=f"option-{option['name']}",
-                    compact=True,
+                    [value for value, _ in option["choices"]].index(option["value"]),
+                    f"option-{option['name']}",
                 ),
             )
             for option in about["options"]
@@ -217,3 +203,8 @@ class LobbyScreen(Screen[None]):
     def on_option_list_option_selected(self, selected: OptionList.OptionSelected) -> None:
         """Go on with a match."""
         self._app.sit_down(Match.kept(self._app.store, str(selected.option.id)))
+
+
+def _select(options: list[tuple[str, Any]], value: object, name: str) -> Select[Any]:
+    """A list to choose from, on one line."""
+    return Select(options, value=value, allow_blank=False, id=name, compact=True)

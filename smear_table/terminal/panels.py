@@ -54,30 +54,35 @@ def heading(text: str) -> Line:
     return [(text, "$heading bold")]
 
 
-def points_block(facts: Facts, view: View, width: int) -> list[Line]:
-    """Which team holds each point so far, two in a line, and the card points."""
+def in_columns(cells: list[Line], each: int, width: int) -> list[Line]:
+    """Cells side by side, each in a column of `each`, as many in a line as there is room for."""
+    count = max(1, width // each)
+    groups = [cells[index : index + count] for index in range(0, len(cells), count)]
+    return [row([(cell, each * at) for at, cell in enumerate(group)], width) for group in groups]
+
+
+def points_lines(
+    points: Iterable[tuple[str, str]], holders: Mapping[str, int | None], width: int
+) -> list[Line]:
+    """Each point and the team that has it."""
     cells: list[Line] = []
-    for name, label in facts["points"]:
-        team = view["tally"][name]
-        cells.append(
-            [
-                (f"{label} ", "" if team is not None else "$quiet"),
-                team_mark(team) if team is not None else ("–", "$quiet"),
-            ]
-        )
-    half = width // 2
-    lines = [heading(f"Points in deal {view['deal']}")]
-    for index in range(0, len(cells), 2):
-        lines.append(
-            row([(cells[index], 0), *((cell, half) for cell in cells[index + 1 : index + 2])], width)
-        )
-    counts: Line = [("Cards", "$quiet")]
-    for team, points in enumerate(view["card_points"]):
-        counts += [("  ", ""), team_mark(team), (f" {points}", "")]
+    for name, label in points:
+        team = holders[name]
+        held = ("-", "$quiet") if team is None else team_mark(team)
+        cells.append([(f"{label} ", "$quiet" if team is None else ""), held])
+    each = max(11, *(width_of(cell) + 2 for cell in cells))
+    return in_columns(cells, each, width)
+
+
+def points_block(facts: Facts, view: View, width: int) -> list[Line]:
+    """Which team holds each point so far, card points and tricks."""
+    cards: Line = [("Cards ", "$quiet")]
     tricks: Line = [("Tricks", "$quiet")]
-    for team, number in enumerate(view["tricks"]):
-        tricks += [("  ", ""), team_mark(team), (f" {number}", "")]
-    return [*lines, counts, tricks]
+    for team, (points, number) in enumerate(zip(view["card_points"], view["tricks"], strict=True)):
+        cards += [(" ", ""), team_mark(team), (f" {points:<2}", "")]
+        tricks += [(" ", ""), team_mark(team), (f" {number:<2}", "")]
+    lines = points_lines(facts["points"], view["tally"], width)
+    return [heading(f"Points in deal {view['deal']}"), *lines, cards, tricks]
 
 
 def auction_block(facts: Facts, view: View, width: int) -> list[Line]:
@@ -88,12 +93,8 @@ def auction_block(facts: Facts, view: View, width: int) -> list[Line]:
         best = seat == view["bidder"]
         name = cut(who(facts, seat, view.get("seat", -1)), half - 6)
         cells.append([(f"{name} ", "bold" if best else "$quiet"), (word, "bold" if best else "$quiet")])
-    lines = [heading("Auction")]
-    for index in range(0, len(cells), 2):
-        lines.append(
-            row([(cells[index], 0), *((cell, half) for cell in cells[index + 1 : index + 2])], width)
-        )
-    return lines if cells else [*lines, [("Nobody has spoken.", "$quiet")]]
+    said = in_columns(cells, half, width) if cells else [[("Nobody has spoken.", "$quiet")]]
+    return [heading("Auction"), *said]
 
 
 def last_block(facts: Facts, view: View, width: int) -> list[Line]:
@@ -112,15 +113,9 @@ def last_block(facts: Facts, view: View, width: int) -> list[Line]:
 def hint_block(hint: Mapping[str, Any], width: int, height: int) -> list[Line]:
     """What the likeliest actions are worth, in at most `height` lines."""
     bids = any(one.make is not None for _, one in hint["rows"])
-    ends = (-10, -5, -1) if bids else (-7, -1, None)
-    heads: list[tuple[Line, int]] = [
-        ([("Hint", "$heading bold")], 0),
-        ([("often", "$quiet")], ends[0]),
-        ([("points", "$quiet")], ends[1]),
-    ]
-    if bids:
-        heads = [*heads[:2], ([("pts", "$quiet")], ends[1]), ([("made", "$quiet")], -1)]
-    lines = [row(heads, width)]
+    ends = (-14, -7, -1) if bids else (-8, -1)
+    heads = [([(text, "$quiet")], end) for text, end in zip(("often", "points", "made"), ends, strict=False)]
+    lines = [row([(heading("Hint"), 0), *heads], width)]
     for index, (action, one) in enumerate(hint["rows"][: height - 1]):
         style = "bold" if index == 0 else ""
         cells: list[tuple[Line, int]] = [
@@ -141,20 +136,23 @@ def hint_note(hint: Mapping[str, Any]) -> str:
 
 def sheet_lines(facts: Facts, view: View, width: int) -> list[Line]:
     """The deals so far, one a line."""
-    lines: list[Line] = []
-    for index, deal in enumerate(view["sheet"]):
-        if "redeal" in deal:
-            lines.append([(f"{index + 1:>3}  ", "$quiet"), ("passed out", "$quiet")])
-            continue
-        name = cut(who(facts, deal["bidder"], view["seat"]), 14)
-        line: Line = [(f"{index + 1:>3}  ", "$quiet"), (f"{name} {deal['bid']} ", "")]
-        line += [(SIGNS[deal["trump"]], suit_style(deal["trump"])), ("" if deal["made"] else " set", "$bad")]
-        cells: list[tuple[Line, int]] = [(line, 0)]
-        for team, score in enumerate(deal["scores"]):
-            text = f"{score:>3} ({signed(deal['delta'][team])})"
-            cells.append(([team_mark(team), (f" {text}", "")], 28 + 12 * team))
-        lines.append(row(cells, width))
-    return lines or [[("No deal is finished yet.", "$quiet")]]
+    return [
+        [(f"{index + 1:>3}  passed out", "$quiet")]
+        if "redeal" in deal
+        else _sheet_row(facts, view, index, deal, width)
+        for index, deal in enumerate(view["sheet"])
+    ] or [[("No deal is finished yet.", "$quiet")]]
+
+
+def _sheet_row(facts: Facts, view: View, index: int, deal: Mapping[str, Any], width: int) -> Line:
+    name = cut(who(facts, deal["bidder"], view["seat"]), 14)
+    line: Line = [(f"{index + 1:>3}  ", "$quiet"), (f"{name} {deal['bid']} ", "")]
+    line += [(SIGNS[deal["trump"]], suit_style(deal["trump"])), ("" if deal["made"] else " set", "$bad")]
+    cells: list[tuple[Line, int]] = [(line, 0)]
+    for team, score in enumerate(deal["scores"]):
+        text = f"{score:>3} ({signed(deal['delta'][team])})"
+        cells.append(([team_mark(team), (f" {text}", "")], 28 + 12 * team))
+    return row(cells, width)
 
 
 def result_lines(facts: Facts, view: View, result: Mapping[str, Any], width: int) -> list[Line]:
@@ -162,14 +160,7 @@ def result_lines(facts: Facts, view: View, result: Mapping[str, Any], width: int
     if "redeal" in result:
         return [[("The cards are thrown in and dealt again; nobody scores.", "")]]
     lines: list[Line] = [[(contract(facts, result, view["seat"]), "")], []]
-    cells: list[Line] = []
-    for name, label in facts["points"]:
-        team = result["points"][name]
-        cells.append([(f"{label} ", ""), team_mark(team) if team is not None else ("nobody", "$quiet")])
-    step = max(15, width // 4)
-    per = max(1, width // step)
-    for index in range(0, len(cells), per):
-        lines.append(row([(cell, step * at) for at, cell in enumerate(cells[index : index + per])], width))
+    lines += points_lines(facts["points"], result["points"], width)
     heads: list[tuple[Line, int]] = [([("Team", "$quiet")], 0)]
     heads += [([(text, "$quiet")], at) for text, at in (("cards", -17), ("deal", -9), ("score", -1))]
     lines += [[], row(heads, width)]
@@ -189,22 +180,28 @@ def result_lines(facts: Facts, view: View, result: Mapping[str, Any], width: int
     return lines
 
 
-def tricks_lines(facts: Facts, view: View, result: Mapping[str, Any]) -> list[Line]:
-    """Every trick of a deal, the cards in the order played, the winner's marked."""
-    lines: list[Line] = []
-    for number, trick in enumerate(result.get("tricks", ()), 1):
-        line: Line = [(f"{number}  ", "$quiet")]
+def tricks_lines(facts: Facts, view: View, result: Mapping[str, Any], width: int) -> list[Line]:
+    """Every trick of a deal, a seat in each column, from the bidder's; the lead has a dot, the winner brackets."""
+    if "tricks" not in result:
+        return [[("No card was played.", "$quiet")]]
+    players = facts["players"]
+    seats = [(result["bidder"] + turn) % players for turn in range(players)]
+    each = min(14, (width - 3) // players)
+    heads: list[tuple[Line, int]] = []
+    for at, seat in enumerate(seats):
+        name = cut(who(facts, seat, view["seat"]), each - 3)
+        heads.append(([team_mark(seat % facts["teams"]), (f" {name}", "$quiet")], 3 + each * at))
+    lines = [row(heads, width)]
+    for number, trick in enumerate(result["tricks"], 1):
+        cells: list[tuple[Line, int]] = [([(str(number), "$quiet")], 0)]
         for seat, card in trick["cards"]:
-            won = seat == trick["winner"]
-            left, right = "»«" if won else "  "
-            line += [
-                (cut(who(facts, seat, view["seat"]), 8), "bold" if won else "$quiet"),
-                (left, ""),
-                small(card, "bold" if won else ""),
-                (right, ""),
-            ]
-        lines.append(line)
-    return lines or [[("No card was played.", "$quiet")]]
+            won, led = seat == trick["winner"], seat == trick["cards"][0][0]
+            left, right = "[]" if won else "  "
+            picture = small(card, "bold" if won else "")
+            cell: Line = [(("·" if led else " ") + left, "bold"), picture, (right, "bold")]
+            cells.append((cell, 3 + each * seats.index(seat)))
+        lines.append(row(cells, width))
+    return [*lines, [], [("· led, [ ] took the trick", "$quiet")]]
 
 
 def review_lines(review: Mapping[str, Any], width: int) -> list[Line]:
@@ -239,7 +236,7 @@ def review_lines(review: Mapping[str, Any], width: int) -> list[Line]:
                     (action_sign(one["action"]), at[1]),
                     ([*action_sign(one["adviser"]), (f" {one['adviser_probability']:.0%}", "$quiet")], at[2]),
                     ([_cost(one["adviser_cost"])], at[3]),
-                    (best or [("–", "$quiet")], at[4]),
+                    (best or [("-", "$quiet")], at[4]),
                     ([_cost(one["solver_cost"])], -1),
                 ],
                 width,
@@ -250,7 +247,7 @@ def review_lines(review: Mapping[str, Any], width: int) -> list[Line]:
 
 def _cost(points: float | None) -> Part:
     if points is None:
-        return "–", "$quiet"
+        return "-", "$quiet"
     return ("0", "$good") if points < 0.005 else (f"-{points:.2f}", "$bad bold")
 
 

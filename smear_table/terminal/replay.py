@@ -20,7 +20,8 @@ from smear_table.session import RefusedError
 from smear_table.terminal import panels
 from smear_table.terminal.felt import draw_felt
 from smear_table.terminal.thinking import think
-from smear_table.words import TEAMS, action_text
+from smear_table.terminal.tray import Picture
+from smear_table.words import action_text
 
 STEP_SECONDS = 0.9
 
@@ -83,8 +84,8 @@ class ReplayScreen(Screen[None]):
         Binding("space", "play", "Play/pause"),
         Binding("left_square_bracket,pageup", "deal(-1)", "Deal before", key_display="["),
         Binding("right_square_bracket,pagedown", "deal(1)", "Deal after", key_display="]"),
-        Binding("m", "match", "Next match"),
-        Binding("q,escape", "leave", "Leave"),
+        Binding("m", "match", "Next match", key_display="M"),
+        Binding("q,escape", "leave", "Leave", key_display="Q"),
     ]
 
     def __init__(self, matches: list[dict[str, Any]], match: int = 0, deal: int = 0) -> None:
@@ -99,8 +100,8 @@ class ReplayScreen(Screen[None]):
         yield Static(id="top")
         yield Static(id="scores")
         with Horizontal(id="middle"):
-            yield Static(id="felt")
-            yield Static(id="side")
+            yield Picture(id="felt")
+            yield Picture(id="side")
         yield Static(id="caption", markup=False)
         yield Slider(id="slider")
         yield Static(id="hands")
@@ -112,7 +113,7 @@ class ReplayScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Draw for another size."""
-        self.call_after_refresh(self.draw)
+        self.draw()
 
     @work(exclusive=True)
     async def load(self, match: int, deal: int) -> None:
@@ -147,20 +148,20 @@ class ReplayScreen(Screen[None]):
         side = max(26, min(40, width // 4))
         self.query_one("#side").styles.width = side
         self.query_one("#side").display = width >= 76
-        felt = width - (side + 1 if width >= 76 else 0)
-        self.query_one("#felt", Static).update(
-            draw_felt(facts, view, -1, felt, self.query_one("#middle").size.height)
-        )
-        beside = [*panels.auction_block(facts, view, side - 2), [], *panels.last_block(facts, view, side - 2)]
-        self.query_one("#side", Static).update(panels.content([*beside, [], *self._result()]))
+        self.query_one("#felt", Picture).show(lambda w, h: draw_felt(facts, view, -1, w, h))
+        self.query_one("#side", Picture).show(lambda w, _: panels.content(self._beside(facts, view, w)))
         self.query_one("#caption", Static).update(self._caption(frame))
         self.query_one("#slider", Slider).stand(self._step, len(data["frames"]) - 1)
+
+    def _beside(self, facts: dict[str, Any], view: dict[str, Any], width: int) -> list[panels.Line]:
+        auction, last = panels.auction_block(facts, view, width), panels.last_block(facts, view, width)
+        return [*auction, [], *last, [], *self._result(width)]
 
     def _scores(self, frame: dict[str, Any]) -> panels.Line:
         line: panels.Line = []
         for team, score in enumerate(frame["scores"]):
-            cards = f" ({frame['card_points'][team]} card points, {frame['tricks'][team]} tricks)   "
-            line += [panels.team_mark(team), (f" {score}", "bold"), (cards, "$quiet")]
+            taken = f" cards {frame['card_points'][team]} tricks {frame['tricks'][team]}   "
+            line += [panels.team_mark(team), (f" {score}", "bold"), (taken, "$quiet")]
         return line
 
     def _caption(self, frame: dict[str, Any]) -> str:
@@ -172,7 +173,7 @@ class ReplayScreen(Screen[None]):
             return "Everybody passed."
         return f"Seat {result['bidder'] + 1} {'made' if result['made'] else 'failed'} {result['bid']}."
 
-    def _result(self) -> list[panels.Line]:
+    def _result(self, width: int) -> list[panels.Line]:
         assert self._data is not None, "a deal is read"
         result = self._data["result"]
         if "points" not in result:
@@ -180,11 +181,7 @@ class ReplayScreen(Screen[None]):
                 panels.heading("Result"),
                 [("Passed out." if "redeal" in result else "Cut off.", "$quiet")],
             ]
-        line: panels.Line = []
-        for name, label in self._data["points"]:
-            team = result["points"][name]
-            line += [(f"{label} ", ""), ("–" if team is None else TEAMS[team], "bold"), ("  ", "")]
-        return [panels.heading("Result"), line]
+        return [panels.heading("Result"), *panels.points_lines(self._data["points"], result["points"], width)]
 
     def on_slider_moved(self, moved: Slider.Moved) -> None:
         """Where the mouse put the slider."""

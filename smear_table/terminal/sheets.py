@@ -80,6 +80,8 @@ class Sheet(ModalScreen[str]):
     def _lay(self) -> None:
         width = min(self._width, self.app.size.width - 4)
         self.query_one("#sheet").styles.width = width
+        # What is left beside border, title and choices.
+        self.query_one("#sheet-scroll").styles.max_height = max(3, self.app.size.height - 8)
         self.query_one("#sheet-body", Static).update(content(self._draw(width - 6)))
 
     def action_scroll(self, lines: int) -> None:

@@ -24,7 +24,7 @@ from smear_table.terminal.hand import advised_by, call_items, hand_items, hand_s
 from smear_table.terminal.match import Match
 from smear_table.terminal.sheets import CLOSE, Ask, Choice, Cover, Sheet
 from smear_table.terminal.thinking import think
-from smear_table.terminal.tray import Tray
+from smear_table.terminal.tray import Picture, Tray
 from smear_table.view import at_end
 from smear_table.words import action_text, headline, prompt, stops
 
@@ -60,15 +60,15 @@ class TableScreen(Screen[None]):
     """One match, until the person leaves it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("h", "letter('h')", "Hint"),
+        Binding("h", "letter('h')", "Hint", key_display="H"),
         Binding("i", "hint", show=False),
-        Binding("u", "undo", "Undo"),
-        Binding("n", "next", "Next deal"),
-        Binding("l", "last", "Last deal"),
-        Binding("g", "sheet", "Scores"),
-        Binding("w", "write", "Save"),
+        Binding("u", "undo", "Undo", key_display="U"),
+        Binding("n", "next", "Next deal", key_display="N"),
+        Binding("l", "last", "Last deal", key_display="L"),
+        Binding("g", "sheet", "Scores", key_display="G"),
+        Binding("w", "write", "Save", key_display="W"),
         Binding("question_mark", "help", "Help", key_display="?"),
-        Binding("q", "leave", "Leave"),
+        Binding("q", "leave", "Leave", key_display="Q"),
         Binding("v", "replay", show=False),
         Binding("p", "call('pass')", show=False),
         *(Binding(key, f"letter('{key}')", show=False) for key in "scd"),
@@ -97,8 +97,8 @@ class TableScreen(Screen[None]):
         yield Static(id="top")
         yield Static(id="scores")
         with Horizontal(id="middle"):
-            yield Static(id="felt")
-            yield Static(id="side")
+            yield Picture(id="felt")
+            yield Picture(id="side")
         with Horizontal(id="ask"):
             yield Static(id="prompt", markup=False)
             yield Tray(id="calls")
@@ -116,7 +116,7 @@ class TableScreen(Screen[None]):
 
     def on_resize(self) -> None:
         """Draw for another size."""
-        self.call_after_refresh(self.draw)
+        self.draw()
 
     # ---- what is shown
 
@@ -135,18 +135,9 @@ class TableScreen(Screen[None]):
         self.query_one("#top", Static).update(panels.content([[(title, "bold")]]))
         self.query_one("#scores", Static).update(panels.content([panels.score_line(facts, view, width - 2)]))
         self._draw_choices(view, width, height)
-        middle = self.query_one("#middle").size
-        felt = draw_felt(
-            facts, shown, match.viewer, max(middle.width - side - (0 if narrow else 1), 10), middle.height
-        )
-        self.query_one("#felt", Static).update(felt)
-        self.query_one("#side", Static).update(panels.content(self._beside(shown, side - 2, middle.height)))
-        # The trays may have changed the height that is left for the felt.
-        self.call_after_refresh(self._draw_felt_again, middle.height)
-
-    def _draw_felt_again(self, height: int) -> None:
-        if self.query_one("#middle").size.height != height:
-            self.draw()
+        viewer = match.viewer
+        self.query_one("#felt", Picture).show(lambda w, h: draw_felt(facts, shown, viewer, w, h))
+        self.query_one("#side", Picture).show(lambda w, h: panels.content(self._beside(shown, w, h)))
 
     def _beside(self, view: dict[str, Any], width: int, height: int) -> list[panels.Line]:
         facts = self.match.facts
@@ -391,9 +382,12 @@ class TableScreen(Screen[None]):
             elif action == "review":
                 self.ask_review(deal)
             elif action == "tricks":
-                lines = panels.tricks_lines(facts, view, result)
+
+                def draw_tricks(width: int) -> list[panels.Line]:
+                    return panels.tricks_lines(facts, view, result, width)
+
                 back = (Choice("", "escape", "Back"),)
-                self.app.push_screen(Sheet(f"Deal {deal + 1}: tricks", lambda _: lines, back, 110), again)
+                self.app.push_screen(Sheet(f"Deal {deal + 1}: tricks", draw_tricks, back, 96), again)
             elif action == "leave":
                 self.action_leave()
 

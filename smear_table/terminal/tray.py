@@ -1,8 +1,8 @@
-"""Things to choose from, by keyboard and mouse: the own hand, calls, and the buttons of a sheet."""
+"""What screens are made of: things to choose from by keyboard and mouse, and pictures that know their size."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -157,19 +157,37 @@ class Tray(Widget, can_focus=True):
         return max(top + len(item.lines) for (_, top), item in zip(places, self.items, strict=True))
 
     def _places(self, width: int) -> list[tuple[int, int]]:
-        """The cell in which each item begins; rows are as even as they can be."""
+        """The cell in which each item begins; rows of items of one size are as even as they can be."""
         if not self.items or width <= 0:
             return []
-        each = max(cell_len(item.lines[0]) for item in self.items) + self._gap
-        even = len({cell_len(item.lines[0]) for item in self.items}) == 1
-        most = max(1, (width + self._gap) // each)
-        rows = -(-len(self.items) // most)
-        in_row = -(-len(self.items) // rows)
-        height = len(self.items[0].lines)
-        places, x = [], 0
-        for index, item in enumerate(self.items):
-            if index % in_row == 0:
-                x = 0
-            places.append((x, index // in_row * height))
-            x += each if even else cell_len(item.lines[0]) + self._gap
+        sizes = [cell_len(item.lines[0]) + self._gap for item in self.items]
+        rows, x = 1, 0
+        for size in sizes:
+            if x and x + size - self._gap > width:
+                rows, x = rows + 1, 0
+            x += size
+        in_row = -(-len(self.items) // rows) if len(set(sizes)) == 1 else 0
+        places, x, y = [], 0, 0
+        for index, size in enumerate(sizes):
+            if (index % in_row == 0 and index > 0) if in_row else (x and x + size - self._gap > width):
+                x, y = 0, y + len(self.items[0].lines)
+            places.append((x, y))
+            x += size
         return places
+
+
+class Picture(Widget):
+    """Drawn anew for whatever size it has."""
+
+    def __init__(self, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._draw: Callable[[int, int], Content] = lambda _width, _height: Content("")
+
+    def show(self, draw: Callable[[int, int], Content]) -> None:
+        """Show something else: a function of columns and lines."""
+        self._draw = draw
+        self.refresh()
+
+    def render(self) -> Content:
+        """What is shown."""
+        return self._draw(self.size.width, self.size.height)
