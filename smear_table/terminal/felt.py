@@ -12,6 +12,7 @@ from smear_table.terminal.canvas import Canvas, Part, cut, width_of
 from smear_table.terminal.cards import LARGE, MEDIUM, SIGNS, SMALL, Size, card_style, face, suit_style
 from smear_table.words import TEAMS, Facts, View, who
 
+MOST_WIDE, MOST_HIGH = 104, 33
 PLATE = 2
 """Lines of a seat's plate."""
 _MOST_BACKS = 6
@@ -25,8 +26,10 @@ def place(seat: int, bottom: int, players: int) -> tuple[float, float]:
 
 def draw_felt(facts: Facts, view: View, viewer: int, width: int, height: int) -> Content:
     """The table in `width` by `height` cells. The viewer sits at the bottom; with -1 nobody looks, seat 0 is there."""
-    canvas = Canvas(width, height)
-    most = min(26, width // 3 - 1)
+    # People at a larger table would sit too far apart to be taken in at a glance.
+    wide, high = min(width, MOST_WIDE), min(height, MOST_HIGH)
+    canvas = Canvas(wide, high)
+    most = min(26, wide // 3 - 1)
     bottom = max(viewer, 0)
     beside = 0
     for seat in range(facts["players"]):
@@ -34,14 +37,16 @@ def draw_felt(facts: Facts, view: View, viewer: int, width: int, height: int) ->
         x, y = place(seat, bottom, facts["players"])
         if abs(x) > 0.1:
             beside = max(beside, *map(width_of, rows))
-        top = round((height - PLATE) / 2 * (1 + y))
+        top = round((high - PLATE) / 2 * (1 + y))
         for index, parts in enumerate(rows):
             size = width_of(parts)
-            left = 1 if x < -0.1 else width - size - 1 if x > 0.1 else (width - size) // 2
+            left = 1 if x < -0.1 else wide - size - 1 if x > 0.1 else (wide - size) // 2
             canvas.parts(left, top + index, parts)
     _trick(canvas, facts, view, bottom, beside)
     _centre(canvas, view)
-    return canvas.content()
+    margin = " " * ((width - wide) // 2)
+    lines = [Content.assemble(margin, *line) for line in canvas.lines()]
+    return Content("\n").join([Content("")] * ((height - high) // 2) + lines)
 
 
 def size_of(width: int, height: int) -> Size:
