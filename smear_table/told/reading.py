@@ -17,16 +17,21 @@ import numpy as np
 import numpy.typing as npt
 
 from smear_env import Rules, SelfPlayVectorEnv
-from smear_env.agents.search.worlds import sample_worlds
+from smear_env.agents.search.worlds import NO_ACTION, Worlds, sample_worlds
+from smear_env.batch import REWARD_NONE
 from smear_env.encode import encode
 from smear_env.history import Seen
-from smear_table.order import SUIT_NAMES, held
+from smear_env.match import REFUSED, act, begin, new_match, states
+from smear_env.rules import MAX_SEATS
+from smear_table.order import SUIT_NAMES, card_text, held, suit_of
+from smear_table.told.auction import SIGNS, auction_of
 from smear_table.told.fallen import fallen
 from smear_table.told.words import Told
 
 Array = npt.NDArray[Any]
 
-_SIGNS = str.maketrans({"♠": "S", "♥": "H", "♦": "D", "♣": "C", ",": " ", ";": " ", "/": " ", "|": " "})
+MOST_DEALS = 100
+"""Any limit that does not end the match."""
 
 
 def read_told(told: Told, rules: Rules) -> tuple[Array, Array]:
@@ -36,16 +41,35 @@ def read_told(told: Told, rules: Rules) -> tuple[Array, Array]:
     """
     row = encode(seen_of(told, rules), rules)
     try:
-        states = sample_worlds(row, rules, 1, 0).states
+        world = sample_worlds(row, rules, 1, 0)
     except ValueError as error:
         raise ValueError(
             "no deal comes to this position: some card was played, thrown or exchanged where the rules allow it not, "
             "or a card is missing from hand, took, discards or played"
         ) from error
+    _check_allowed(rules, told, world)
     env = SelfPlayVectorEnv(1, rules, seed=0, episode="deal", dealers=0)
-    rows = np.ascontiguousarray(states).view(np.uint8).reshape(1, -1)
+    rows = np.ascontiguousarray(world.states).view(np.uint8).reshape(1, -1)
     shown = env.restore({"states": rows, "seed": np.zeros(1, np.uint64)})
     return shown.observation[0].copy(), shown.mask[0].copy()
+
+
+def _check_allowed(rules: Rules, told: Told, world: Worlds) -> None:
+    """That every action of a world is allowed: what others hid is filled in so, what the viewer did need not be."""
+    match = new_match(rules)
+    states(match)["max_deals"] = MOST_DEALS
+    dealer = int(world.states[0].dealer)
+    turn = begin(match, np.uint64(0), 0, dealer, np.zeros(MAX_SEATS, np.int64), world.orders[0])
+    for action in world.actions[0]:
+        if action == NO_ACTION:
+            return
+        following, outcome = act(match, int(action), REWARD_NONE)
+        if outcome == REFUSED:
+            name, seat = rules.action_names[action], (turn + told.seat) % rules.players
+            raise ValueError(
+                f"{name} by seat {seat} is not allowed where it is told: check the order of the cards"
+            )
+        turn = following
 
 
 def seen_of(told: Told, rules: Rules) -> Seen:
@@ -54,12 +78,16 @@ def seen_of(told: Told, rules: Rules) -> Seen:
         raise ValueError(
             f"seat={told.seat} is not at the table: {rules.name} has seats 0 to {rules.players - 1}"
         )
+    if told.exchanged.strip() and not rules.exchange:
+        raise ValueError(
+            f"exchanged={told.exchanged!r}: nobody exchanges in these rules of {rules.name}; leave it out"
+        )
     hand, took = _cards(rules, "hand", told.hand), _cards(rules, "took", told.took)
     thrown = _cards(rules, "discards", told.discards)
     played, trick = _cards(rules, "played", told.played), _cards(rules, "trick", told.trick)
     _check_once(hand=hand, discards=thrown, played=played, trick=trick)
     _check_once(took=took)
-    bids, dealer = _auction(told, rules)
+    bids, dealer = auction_of(told, rules)
     high = [(seat, word) for seat, word in bids if word != "pass"]
     bidder, bid = (high[-1][0], int(high[-1][1])) if high else (None, None)
     over = len(bids) == rules.players or bid == rules.max_bid
@@ -74,6 +102,7 @@ def seen_of(told: Told, rules: Rules) -> Seen:
     _check_turn(told, rules, stage.phase, turn)
     own = [card for who, card in on_table.every_card if who == 0]
     _check_counts(rules, stage, hand, took, thrown, own)
+    _check_followed(rules, hand, trump, on_table.voids[0])
     scores = _scores(told, rules)
     known = {*hand, *thrown, *(card for _, card in on_table.every_card)}
     return Seen(
@@ -168,11 +197,7 @@ def _taken(taker: int, bidder: int, wanted: int, exchanged: tuple[int, ...], thr
 
 
 def _exchange_counts(told: Told, rules: Rules) -> list[int]:
-    words = told.exchanged.translate(_SIGNS).split()
-    if words and not rules.exchange:
-        raise ValueError(
-            f"exchanged={told.exchanged!r}: nobody exchanges in these rules of {rules.name}; leave it out"
-        )
+    words = told.exchanged.translate(SIGNS).split()
     if not all(word.isdigit() and int(word) <= rules.exchange for word in words):
         raise ValueError(
             f"exchanged={told.exchanged!r} must be numbers from 0 to {rules.exchange}, one for each seat"
@@ -185,68 +210,8 @@ def _exchange_counts(told: Told, rules: Rules) -> list[int]:
     return [int(word) for word in words]
 
 
-def _auction(told: Told, rules: Rules) -> tuple[tuple[tuple[int, str], ...], int]:
-    """(seat, word) of the auction and the dealer, seats counted from the viewer."""
-    words = [_call(rules, word) for word in told.bids.translate(_SIGNS).split()]
-    dealer = _dealer(told, rules, words)
-    said: list[tuple[int, str]] = []
-    high = 0
-    for place, (given, word) in enumerate(words):
-        speaker = (dealer + 1 + place) % rules.players
-        if place >= rules.players or high == rules.max_bid:
-            raise ValueError(
-                f"bids={told.bids!r} goes on after its end: each seat speaks once, and nobody after {rules.max_bid}"
-            )
-        if given is not None and given != speaker:
-            raise ValueError(
-                f"bids={told.bids!r}: seat {given} is given {word}, but seat {speaker} speaks then, as seat {dealer} "
-                "has dealt; correct bids or dealer"
-            )
-        if word == "pass" and place == rules.players - 1 and not high:
-            raise ValueError(f"bids={told.bids!r}: everybody passed, so {_passed_out(rules)}")
-        if word != "pass":
-            if int(word) <= high:
-                raise ValueError(f"bids={told.bids!r}: {word} is not higher than {high}, bid before it")
-            high = int(word)
-        said.append(((speaker - told.seat) % rules.players, word))
-    return tuple(said), (dealer - told.seat) % rules.players
-
-
-def _passed_out(rules: Rules) -> str:
-    if rules.all_pass == "dealer_bids":
-        return "the dealer must bid: he cannot pass"
-    return "the cards are thrown in and there is nothing to decide"
-
-
-def _call(rules: Rules, word: str) -> tuple[int | None, str]:
-    """`2:pass` or `pass` as the seat, if it is given, and what it says."""
-    seat, _, said = word.rpartition(":")
-    call = "pass" if said.lower() in ("p", "pass") else said
-    calls = ("pass", *map(str, range(rules.min_bid, rules.max_bid + 1)))
-    if call not in calls or not (seat == "" or (seat.isdigit() and int(seat) < rules.players)):
-        raise ValueError(
-            f"bids: {word!r} is no call: say {', '.join(calls[:-1])} or {calls[-1]}, with a seat from 0 to "
-            f"{rules.players - 1} and a colon in front if you like"
-        )
-    return (int(seat) if seat else None), call
-
-
-def _dealer(told: Told, rules: Rules, words: Sequence[tuple[int | None, str]]) -> int:
-    """The dealer's seat as told, or as it follows from who has spoken or is to speak."""
-    if told.dealer is not None:
-        if not 0 <= told.dealer < rules.players:
-            raise ValueError(f"dealer={told.dealer} is not at the table: seats are 0 to {rules.players - 1}")
-        return told.dealer
-    for place, (seat, _) in enumerate(words):
-        if seat is not None:
-            return (seat - place - 1) % rules.players
-    if len(words) >= rules.players or any(word == str(rules.max_bid) for _, word in words):
-        raise ValueError("dealer: say who dealt; after the auction the bids alone do not tell")
-    return (told.seat - len(words) - 1) % rules.players
-
-
 def _trump(told: Told, rules: Rules, stage: _Stage, on_table: Sequence[str]) -> str | None:
-    given = told.trump.translate(_SIGNS).strip().upper()
+    given = told.trump.translate(SIGNS).strip().upper()
     suit = next((letter for letter, name in SUIT_NAMES.items() if given in (letter, name.upper())), given)
     if given and suit not in rules.suits:
         raise ValueError(f"trump={told.trump!r} must be one of {' '.join(rules.suits)}")
@@ -271,7 +236,7 @@ def _trump(told: Told, rules: Rules, stage: _Stage, on_table: Sequence[str]) -> 
 
 def _scores(told: Told, rules: Rules) -> tuple[int, ...]:
     """By team from the viewer's own."""
-    words = told.scores.replace(":", " ").translate(_SIGNS).split()
+    words = told.scores.replace(":", " ").translate(SIGNS).split()
     try:
         given = [int(word) for word in words] or [0] * rules.teams
     except ValueError:
@@ -291,7 +256,7 @@ def _scores(told: Told, rules: Rules) -> tuple[int, ...]:
 def _cards(rules: Rules, field: str, text: str) -> tuple[str, ...]:
     """Card names out of a text; ValueError for what is no card of the deck."""
     cards = []
-    for word in text.translate(_SIGNS).split():
+    for word in text.translate(SIGNS).split():
         card = word.upper().replace("10", "T")
         if card not in rules.card_names:
             ranks = " ".join(rules.ranks)
@@ -321,6 +286,10 @@ def _check_stage(told: Told, rules: Rules, stage: _Stage, on_table: Sequence[str
             "discard": f"discards: you threw {stage.drawn} cards before play, name them",
         }[stage.phase]
         raise ValueError(f"cards are played already, so something is missing. {missing}")
+    if told.exchanged.strip() and stage.phase in ("bid", "name"):
+        raise ValueError(
+            f"exchanged={told.exchanged!r}: cards are exchanged when trump is named; give it as trump"
+        )
     _check_turn(told, rules, stage.phase, stage.turn, only=("bid", "name", "exchange"))
 
 
@@ -381,6 +350,16 @@ def _check_counts(
         raise ValueError(
             f"hand: {len(hand)} cards, expected {expected} ({', '.join(parts).replace('-', 'less ')})"
         )
+
+
+def _check_followed(rules: Rules, hand: Sequence[str], trump: str | None, void: str) -> None:
+    """That the own hand holds no suit that the seat has not followed."""
+    for card in hand:
+        if suit_of(rules, card, trump) in tuple(void):
+            raise ValueError(
+                f"hand: you hold the {card_text(card)}, but have shown that you held no "
+                f"{SUIT_NAMES[str(suit_of(rules, card, trump))]}: check hand, and the order of played and trick"
+            )
 
 
 def _by_id(rules: Rules, cards: Sequence[str]) -> tuple[str, ...]:
