@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def test_help__is_given_without_a_word_too(capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("command", "flag"),
     [
-        ("play", "--practice"),
+        ("play", "--theme"),
         ("web", "--allow-host"),
         ("watch", "--speed"),
         ("show", "--step"),
@@ -164,13 +165,13 @@ def test_show_as_json__is_the_transcript_and_the_position(capsys: pytest.Capture
 
 
 def test_show__gives_a_command_that_asks_about_the_position(capsys: pytest.CaptureFixture[str]) -> None:
-    import shlex
-
-    command = as_json(capsys, "show", FILE, "--deal", "0", "--step", "9")["advise"]
+    deals = next(read_transcripts(FILE))["deals"]
+    deal = next(index for index, one in enumerate(deals) if "scores" in one)
+    command = as_json(capsys, "show", FILE, "--deal", str(deal), "--step", "9")["advise"]
     words = shlex.split(command)
     assert words[:2] == ["smear", "advise"]
     found = as_json(capsys, *words[1:], "--worlds", "0")
-    position, _ = find_position(Path(FILE), 0, 0, 9)
+    position, _ = find_position(Path(FILE), 0, deal, 9)
     _, mask = seen_at(position)
     names = position.rules.action_names
     assert {row["action"] for row in found["actions"]} == {names[i] for i in mask.nonzero()[0]}

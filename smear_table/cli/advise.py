@@ -183,10 +183,8 @@ def _facts(asked: Asked, found: dict[str, Any], *, signs: bool) -> list[Text]:
     seen = decode(asked.observation, rules)
     options = ", ".join(f"{name}={value}" for name, value in found["options"].items())
     first = Text(rules.name, "bold").append(f" ({options})" if options else "", "not bold").append("  ")
-    first.append_text(screen.seat(asked.seat, rules, {})).append(
-        f" of 0 to {rules.players - 1}, dealer seat "
-    )
-    first.append(f"{told['dealer']}  ").append_text(screen.scores(map(int, told["scores"].split(","))))
+    first.append_text(screen.seat(asked.seat, rules, {})).append(f", dealer seat {told['dealer']}  ")
+    first.append_text(screen.scores(map(int, told["scores"].split(","))))
     first.append(f" of {rules.target}", screen.QUIET)
     second = Text("Hand  ").append_text(screen.cards(held(rules, seen.hand, seen.trump), signs=signs))
     third = Text("Said  ")
@@ -230,7 +228,7 @@ def _table(found: dict[str, Any], *, signs: bool) -> Table:
     for row in rows:
         best = row["action"] == found["choice"]
         shown = screen.action(row["action"], signs=signs)
-        cells: list[Text] = [Text("*" if best else ""), shown, _share(row["probability"])]
+        cells: list[Text] = [Text("*" if best else ""), shown, _share(row["probability"], signs=signs)]
         if "search" in columns:
             cells.append(Text(_percent(row["search"])))
         if "make" in columns:
@@ -243,9 +241,9 @@ def _table(found: dict[str, Any], *, signs: bool) -> Table:
     return table
 
 
-def _share(probability: float) -> Text:
+def _share(probability: float, *, signs: bool) -> Text:
     """A probability as number and bar."""
-    return Text(f"{_percent(probability):>6} ").append("#" * round(BAR * probability) or "", screen.QUIET)
+    return Text(f"{_percent(probability):>6} ").append(("━" if signs else "#") * round(BAR * probability), screen.QUIET)
 
 
 def _percent(value: float) -> str:

@@ -165,6 +165,8 @@ def _deal(match: dict[str, Any], deal: int) -> dict[str, Any]:
 
 
 def _print_match(index: int, match: dict[str, Any], only: int | None, console: Any) -> None:
+    if only is not None:
+        _deal(match, only)
     rules = match_rules(match)
     options = ", ".join(f"{name}={value}" for name, value in match["options"].items())
     title = Text(f"Match {index}  ", "bold").append(
@@ -175,8 +177,6 @@ def _print_match(index: int, match: dict[str, Any], only: int | None, console: A
     for number in range(rules.teams):
         seats = " ".join(str(seat) for seat in range(number, rules.players, rules.teams))
         console.print(Text("  team ").append_text(screen.team(number)).append(f": seats {seats}"))
-    if only is not None:
-        _deal(match, only)
     before = [0] * rules.teams
     for number, deal in enumerate(match["deals"]):
         if only in (None, number):
