@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,32 @@ def test_help__is_given_without_a_word_too(capsys: pytest.CaptureFixture[str]) -
     with pytest.raises(SystemExit):
         cli.main([])
     assert "advise" in capsys.readouterr().out
+
+
+LEAN = """
+import sys
+
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("torch", "scipy", "matplotlib"):
+            raise ModuleNotFoundError(name=name)
+
+
+sys.meta_path.insert(0, Missing())
+from smear_table.cli import main
+try:
+    main(["--help"])
+except SystemExit:
+    pass
+assert "smear_env" not in sys.modules
+sys.exit(main(["advise", "--hand", "AS KS TS 9S 7D 8C", "--worlds", "0", "--json"]))
+"""
+
+
+def test_advise__needs_no_torch_and_help_not_even_the_games() -> None:
+    done = subprocess.run([sys.executable, "-c", LEAN], capture_output=True, text=True, check=True)
+    assert '"adviser": "four_point"' in done.stdout
 
 
 @pytest.mark.parametrize(
