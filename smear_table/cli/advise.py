@@ -243,7 +243,9 @@ def _table(found: dict[str, Any], *, signs: bool) -> Table:
 
 def _share(probability: float, *, signs: bool) -> Text:
     """A probability as number and bar."""
-    return Text(f"{_percent(probability):>6} ").append(("━" if signs else "#") * round(BAR * probability), screen.QUIET)
+    return Text(f"{_percent(probability):>6} ").append(
+        ("━" if signs else "#") * round(BAR * probability), screen.QUIET
+    )
 
 
 def _percent(value: float) -> str:
