@@ -7,17 +7,17 @@ SHELL := /bin/bash
 # What .ci/run runs, without making the environment.
 check:
 	@. .ci/checks.sh; scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \
-	static_checks $(BIN); stage "tests" 1200 $(BIN)/pytest; long_tests $(BIN); wheel_check $(BIN) "$$scratch"; report
+	static_checks $(BIN); stage "tests" 1200 $(BIN)/pytest -n 2; long_tests $(BIN); wheel_check $(BIN) "$$scratch"; report
 
 # The quick half: seconds.
 lint:
 	@. .ci/checks.sh; static_checks $(BIN); report
 
 test:
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
 
 slow:
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
 integration:
 	$(BIN)/pytest -m integration
