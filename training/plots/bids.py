@@ -207,12 +207,15 @@ def draw_bids(calibrations: Sequence[dict[str, Any]], paths: Sequence[Path]) -> 
     """Draw claimed against made, a panel for each calibration, in bins and by bid."""
     with drawing(0.6 + 4.2 * len(calibrations), 4.9, columns=len(calibrations)) as (figure, panels):
         for axes, one in zip(panels[0], calibrations, strict=True):
-            axes.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, zorder=0)
-            _draw(axes, one["bins"], stroke(0), "bins of as many contracts")
-            for index, bid in enumerate(one["bids"]):
-                how = stroke(index + 1) | {"linestyle": "none"}
-                _draw(axes, [bid], how, f"bids of {bid['bid']}: {bid['contracts']}")
-            axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="claimed probability of making the bid")
+            rows = [*one["bins"], *one["bids"]]
+            # Bids that nobody thinks will be made are not made at all: the lower part is often empty.
+            low = np.floor(10 * min(min(row["claimed"], row["interval"][0]) for row in rows)) / 10
+            axes.plot([low, 1], [low, 1], color="0.6", linewidth=0.8, zorder=0)
+            _draw(axes, one["bins"], 0, f"{len(one['bins'])} bins of {one['bins'][0]['contracts']} contracts")
+            for index, bid in enumerate(one["bids"], 1):
+                _draw(axes, [bid], index, f"{bid['contracts']} bids of {bid['bid']}")
+            axes.set(xlim=(low, 1.02), ylim=(low, 1.02), aspect="equal")
+            axes.set_xlabel("claimed probability of making the bid")
             axes.set_ylabel("share made, with 95 % interval")
             axes.set_title(
                 f"{one['rules']}: {one['player']}, {one['contracts'] - one['without_claim']} contracts"
@@ -221,15 +224,8 @@ def draw_bids(calibrations: Sequence[dict[str, Any]], paths: Sequence[Path]) -> 
         save(figure, paths)
 
 
-def _draw(axes: Any, rows: Sequence[dict[str, Any]], how: dict[str, Any], name: str) -> None:
-    made = np.array([one["made"] for one in rows])
-    ends = np.array([one["interval"] for one in rows]).T
-    axes.errorbar(
-        [one["claimed"] for one in rows],
-        made,
-        yerr=np.abs(ends - made),
-        capsize=3,
-        linewidth=1.2,
-        label=name,
-        **how,
-    )
+def _draw(axes: Any, rows: Sequence[dict[str, Any]], index: int, name: str) -> None:
+    claimed, made = (np.array([one[key] for one in rows]) for key in ("claimed", "made"))
+    spans = np.abs(np.array([one["interval"] for one in rows]).T - made)
+    how = stroke(index) | {"linestyle": "none", "markersize": 5 if index == 0 else 7}
+    axes.errorbar(claimed, made, yerr=spans, capsize=3, linewidth=1.2, label=name, **how)

@@ -105,7 +105,7 @@ def draw_curves(groups: Sequence[Group], paths: Sequence[Path]) -> None:
     tags = panels_of(groups)
     if not tags:
         raise ValueError("tags: the runs have nothing of it, so that there is nothing to draw")
-    columns = min(len(tags), MOST_COLUMNS)
+    columns = 2 if len(tags) == 4 else min(len(tags), MOST_COLUMNS)
     rows, width = -(-len(tags) // columns), 1.2 + 3.3 * columns
     last = max(one.decisions[-1] for group in groups for run in group.runs for one in run.series.values())
     with drawing(width, 1.1 + 2.6 * rows, rows, columns) as (figure, panels):

@@ -106,26 +106,28 @@ def position_of(match: dict[str, Any], deal: int, step: int, players: Sequence[s
 def table_lines(view: Any, rules: Rules) -> tuple[str, ...]:
     """What the seat to act sees, as lines; cards as transcripts write them."""
     seat = view.turn
-    scores = "  ".join(
+    teams = (
         f"seats {'+'.join(str(one) for one in range(team, rules.players, rules.teams))}: {score}"
         for team, score in enumerate(view.scores)
     )
-    spoken = "  ".join(f"{who}: {said}" for who, said in view.bids)
+    contract = f"    bid {view.bid} by seat {view.bidder}" if view.bid else ""
     lines = [
         f"seat {seat} to act, {view.phase}; dealer seat {view.dealer}",
-        f"to {view.target}    {scores}",
-        f"auction    {spoken or 'nobody has spoken'}",
-        f"trump      {view.trump or 'not known'}"
-        + (f"    bid {view.bid} by seat {view.bidder}" if view.bid else ""),
+        f"to {view.target:<7} {'  '.join(teams)}",
+        f"auction    {_spoken(view.bids) or 'nobody has spoken'}",
+        f"trump      {view.trump or 'not known'}{contract}",
         f"hand       {' '.join(view.hands[seat])}",
     ]
     if view.phase == "play":
-        trick = "  ".join(f"{who}: {card}" for who, card in view.trick)
-        lines.append(f"trick {sum(view.tricks_won) + 1}    {trick or 'to be led'}")
+        lines.append(f"trick {sum(view.tricks_won) + 1}    {_spoken(view.trick) or 'to be led'}")
     if view.last_trick:
-        last = "  ".join(f"{who}: {card}" for who, card in view.last_trick)
-        lines.append(f"before     {last}  (taken by {view.last_winner})")
+        lines.append(f"before     {_spoken(view.last_trick)}, taken by seat {view.last_winner}")
     return tuple(lines)
+
+
+def _spoken(said: Sequence[tuple[int, str]]) -> str:
+    """Bids or cards, with who made or played them."""
+    return ", ".join(f"seat {seat} {what}" for seat, what in said)
 
 
 def draw_position(position: Position, paths: Sequence[Path]) -> None:

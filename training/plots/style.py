@@ -72,6 +72,9 @@ def drawing(
 
 def save(figure: Figure, paths: Sequence[Path]) -> None:
     """Write a figure to each of the paths, as its ending says."""
+    # The layout settles once, so that a kind of file does not depend on what was written before it.
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
     for path in paths:
         write_figure(path, figure, dpi=DPI)
 
