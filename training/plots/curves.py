@@ -182,7 +182,7 @@ def _told(groups: Sequence[Group]) -> str:
     """What lines and bands are."""
     said = []
     if any(len(group.runs) > 1 for group in groups):
-        said.append("several seeds: their mean with its 95 % interval, thin lines the seeds")
+        said.append("mean of the seeds with its 95 % interval; thin: each seed")
     if any(len(group.runs) == 1 for group in groups):
         said.append("one seed: its 95 % interval is of the evaluation alone")
     return "; ".join(said)

@@ -127,7 +127,7 @@ def table_lines(view: Any, rules: Rules) -> tuple[str, ...]:
 
 def _spoken(said: Sequence[tuple[int, str]]) -> str:
     """Bids or cards, with who made or played them."""
-    return ", ".join(f"seat {seat} {what}" for seat, what in said)
+    return ", ".join(f"seat {seat}: {what}" for seat, what in said)
 
 
 def draw_position(position: Position, paths: Sequence[Path]) -> None:
