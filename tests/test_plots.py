@@ -110,8 +110,10 @@ def test_cross_table__is_drawn_with_every_figure_and_interval(
 
 
 def test_same_result__gives_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(crossplay()))
     for name in ("one", "two"):
-        command(monkeypatch, "crosstable", str(RESULT), "--out", str(tmp_path / name))
+        command(monkeypatch, "crosstable", str(path), "--out", str(tmp_path / name))
     for ending in (".png", ".svg"):
         assert (tmp_path / f"one{ending}").read_bytes() == (tmp_path / f"two{ending}").read_bytes()
 
