@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from smear_env import Agent, PolicyAgent, Rules, SelfPlayVectorEnv, load_policy, make_agent
+from smear_env import Agent, PolicyAgent, Rules, load_policy, make_agent
 from smear_env.agents.search.policy_search import PolicySearchAgent
 from smear_env.agents.search.worlds import sample_worlds
 from smear_table.catalogue import players_of
 from smear_table.players import make_ready
+from training.playouts import play_out
 
 WORLDS = 96
 """Worlds in which each action is tried."""
 MOST_GAMES = 1200
 """Most games played at once: with many actions there are fewer worlds."""
 LEAST_WORLDS = 24
-HOLD = -1
 
 Array = npt.NDArray[Any]
 
@@ -91,24 +91,5 @@ def _worlds(observation: Array, rules: Rules, agent: Agent, count: int) -> tuple
 def _play(states: Any, actions: Array, rules: Rules, agent: Agent) -> tuple[Array, Array, Array]:
     """Own points, whether the viewer became bidder, whether he made it: [W, A] each, of each action in each world."""
     shape = (len(states), len(actions))
-    size = len(states) * len(actions)
-    env = SelfPlayVectorEnv(size, rules, seed=0, episode="deal", reward="points", dealers=0)
-    rows = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), -1)
-    shown = env.restore({"states": np.repeat(rows, len(actions), axis=0), "seed": np.zeros(1, np.uint64)})
-    chosen = np.tile(actions, len(states)).astype(np.int64)
-    running = np.ones(size, bool)
-    points, stands, made = np.zeros(size), np.zeros(size), np.zeros(size)
-    while running.any():
-        shown = env.step_some(np.where(running, chosen, HOLD))
-        ended = running & (shown.terminated | shown.truncated)
-        if ended.any():
-            deals = env.deals
-            own = (deals.bidder == 0) & (deals.ended == 2)
-            points[ended] = shown.reward[ended, 0]
-            stands[ended] = own[ended]
-            made[ended] = (own & (deals.made == 1))[ended]
-            running &= ~ended
-        left = np.flatnonzero(running)
-        if len(left):
-            chosen[left] = agent.act_batch(shown.observation[left], shown.mask[left])
-    return points.reshape(shape), stands.reshape(shape), made.reshape(shape)
+    played = play_out(np.repeat(states, len(actions)), np.tile(actions, len(states)), rules, agent)
+    return played.points.reshape(shape), played.stands.reshape(shape), played.made.reshape(shape)

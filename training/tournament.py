@@ -29,6 +29,7 @@ from training.evaluation.ratings import Ratings, rate
 from training.evaluation.run import ALONE, Lineup, Means, play_lineups
 from training.evaluation.tables import print_tables
 from training.files import commit, write_json
+from training.plots.style import check_picture
 
 FORMAT = "smear-tournament/1"
 MODEL = (
@@ -220,8 +221,8 @@ def main() -> None:
     given = tyro.cli(TournamentOptions, prog="python -m training.tournament")
     try:
         rules = make_rules(given.rules, **parse_options(given.rules, given.options))
-        if given.picture and given.picture.suffix not in (".png", ".svg"):
-            raise ValueError(f"picture={str(given.picture)!r} must end with .png or .svg")
+        if given.picture:
+            check_picture(given.picture)
         usual = max(2, given.pairs // 10) if rules.teams == 3 else 0
         result = tournament(
             given.agents,
@@ -237,9 +238,9 @@ def main() -> None:
         if given.json:
             write_json(given.json, result)
         if given.picture:
-            from training.evaluation.picture import write_picture
+            from training.plots.crosstable import draw_crosstable
 
-            write_picture(result, given.picture)
+            draw_crosstable(result, [given.picture])
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:
