@@ -21,6 +21,7 @@ from smear_env.agents.policy import (
 )
 from smear_env.agents.policy import read_description as read_policy
 from smear_env.agents.registry import agent_names, make_agent, register_agent
+from smear_env.endings import Endings, play_to_end
 from smear_env.engine.state import PHASE_NAMES
 from smear_env.errors import IllegalActionError
 from smear_env.features import feature_layout, feature_scale
@@ -77,6 +78,7 @@ __all__ = [
     "Agent",
     "BaseAgent",
     "CheckpointError",
+    "Endings",
     "IllegalActionError",
     "InOrder",
     "PolicyAgent",
@@ -109,6 +111,7 @@ __all__ = [
     "original_actions",
     "original_columns",
     "pieces",
+    "play_to_end",
     "play_values",
     "portable_tables",
     "preset_of",

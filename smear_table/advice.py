@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from smear_env import Agent, PolicyAgent, Rules, load_policy, make_agent
+from smear_env import Agent, PolicyAgent, Rules, load_policy, make_agent, play_to_end
 from smear_env.agents.search.policy_search import PolicySearchAgent
 from smear_env.agents.search.worlds import sample_worlds
 from smear_table.catalogue import players_of
 from smear_table.players import make_ready
-from training.playouts import play_out
 
 WORLDS = 96
 """Worlds in which each action is tried."""
@@ -91,5 +90,5 @@ def _worlds(observation: Array, rules: Rules, agent: Agent, count: int) -> tuple
 def _play(states: Any, actions: Array, rules: Rules, agent: Agent) -> tuple[Array, Array, Array]:
     """Own points, whether the viewer became bidder, whether he made it: [W, A] each, of each action in each world."""
     shape = (len(states), len(actions))
-    played = play_out(np.repeat(states, len(actions)), np.tile(actions, len(states)), rules, agent)
+    played = play_to_end(np.repeat(states, len(actions)), np.tile(actions, len(states)), rules, agent)
     return played.points.reshape(shape), played.stands.reshape(shape), played.made.reshape(shape)

@@ -28,12 +28,12 @@ from smear_env import (
     make_agent,
     make_rules,
     observation_layout,
+    play_to_end,
 )
 from training.arrays import BoolArray, Float64Array, Int8Array, Int64Array
 from training.evaluation.players import label
 from training.files import commit
 from training.options import parse_options
-from training.playouts import play_out
 from training.plots.style import drawing, save, stroke
 
 FORMAT = "smear-bids/1"
@@ -96,7 +96,7 @@ def claims_of(
         drawn = [searcher.draw(contracts.observations[row])[:2] for row in rows]
         sizes = [len(states) for states, _ in drawn]
         actions = np.repeat(contracts.actions[rows.start : rows.stop], sizes)
-        played = play_out(np.concatenate([states for states, _ in drawn]), actions, rules, agent)
+        played = play_to_end(np.concatenate([states for states, _ in drawn]), actions, rules, agent)
         start = 0
         for row, (_, weights) in zip(rows, drawn, strict=True):
             part = slice(start, start + len(weights))

@@ -1,6 +1,6 @@
-"""Play-outs: what actions would have brought in given worlds, one player in every seat to the end of the deal.
+"""Endings: what actions would have brought in given worlds, one player in every seat to the end of the deal.
 
-It needs neither torch nor a screen, and is shared by what advises people and by what draws bid calibration.
+What advises people, what draws bid calibration and what values a bid take their play-outs from here.
 """
 
 from __future__ import annotations
@@ -10,26 +10,39 @@ from typing import Any
 
 import numpy as np
 
-from smear_env import Agent, Rules, SelfPlayVectorEnv
-from training.arrays import BoolArray, Float64Array, Int64Array
+from smear_env._typing import BoolArray, Float64Array, Int64Array, RecordArray
+from smear_env.agents.base import Agent
+from smear_env.batch import DEAL_DTYPE
+from smear_env.rules import Rules
+from smear_env.vector import SelfPlayVectorEnv
 
 HOLD = -1
 """The action of a game that waits."""
+SCORED = 2
+"""`ended` of a deal that was played, not passed out."""
 
 
 @dataclass(frozen=True)
-class PlayOuts:
+class Endings:
     """How deals went, [P], for seat 0."""
 
     points: Float64Array
-    """Own score change less the mean of the others'"""
-    stands: BoolArray
-    """Seat 0 became the bidder"""
-    made: BoolArray
-    """And its team made the bid"""
+    """Own score change less the mean of the others'."""
+    deals: RecordArray
+    """[P] of `SelfPlayVectorEnv.deals`, the deals as they ended."""
+
+    @property
+    def stands(self) -> BoolArray:
+        """[P] seat 0 became the bidder."""
+        return (self.deals.bidder == 0) & (self.deals.ended == SCORED)
+
+    @property
+    def made(self) -> BoolArray:
+        """[P] seat 0 became the bidder, and its team made the bid."""
+        return self.stands & (self.deals.made == 1)
 
 
-def play_out(states: Any, actions: Int64Array, rules: Rules, agent: Agent) -> PlayOuts:
+def play_to_end(states: Any, actions: Int64Array, rules: Rules, agent: Agent) -> Endings:
     """Take actions [P] in worlds [P] and play their deals to the end.
 
     states: records of tables, or rows of a snapshot, in which seat 0 is to act and that end with the deal
@@ -43,18 +56,15 @@ def play_out(states: Any, actions: Int64Array, rules: Rules, agent: Agent) -> Pl
     chosen = np.array(actions, np.int64)
     running = np.ones(count, np.bool_)
     points = np.zeros(count)
-    stands, made = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+    deals = np.zeros(count, np.dtype((np.record, DEAL_DTYPE))).view(np.recarray)
     while running.any():
         shown = env.step_some(np.where(running, chosen, HOLD))
         ended = running & (shown.terminated | shown.truncated)
         if ended.any():
-            deals = env.deals
-            own = (deals.bidder == 0) & (deals.ended == 2)
             points[ended] = shown.reward[ended, 0]
-            stands[ended] = own[ended]
-            made[ended] = (own & (deals.made == 1))[ended]
+            deals[ended] = env.deals[ended]
             running &= ~ended
         left = np.flatnonzero(running)
         if len(left):
             chosen[left] = agent.act_batch(shown.observation[left], shown.mask[left])
-    return PlayOuts(points, stands, made)
+    return Endings(points, deals)
