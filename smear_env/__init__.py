@@ -22,6 +22,7 @@ from smear_env.agents.policy import (
 from smear_env.agents.policy import read_description as read_policy
 from smear_env.agents.registry import agent_names, make_agent, register_agent
 from smear_env.encode import encode
+from smear_env.endings import Endings, play_to_end
 from smear_env.engine.state import PHASE_NAMES
 from smear_env.equity import FORMAT as EQUITY_FORMAT
 from smear_env.equity import EquityError, MatchEquity, load_equity, read_equity, relative_order
@@ -83,6 +84,7 @@ __all__ = [
     "Agent",
     "BaseAgent",
     "CheckpointError",
+    "Endings",
     "EquityError",
     "IllegalActionError",
     "InOrder",
@@ -121,6 +123,7 @@ __all__ = [
     "original_actions",
     "original_columns",
     "pieces",
+    "play_to_end",
     "play_values",
     "portable_tables",
     "preset_of",

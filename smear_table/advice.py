@@ -24,11 +24,11 @@ from smear_env import (
     MatchEquity,
     PolicyAgent,
     Rules,
-    SelfPlayVectorEnv,
     decode,
     load_equity,
     load_policy,
     make_agent,
+    play_to_end,
 )
 from smear_env.agents.search.policy_search import PolicySearchAgent
 from smear_env.agents.search.worlds import sample_worlds
@@ -41,9 +41,8 @@ MOST_GAMES = 1200
 """Most games played at once."""
 LEAST_WORLDS = 24
 """Worlds that there are at least, where there are many actions."""
-HOLD = -1
-PASSED_OUT, SCORED = 1, 2
-"""`ended` of a deal (`SelfPlayVectorEnv.deals`)."""
+PASSED_OUT = 1
+"""`ended` of a deal that nobody bid in (`SelfPlayVectorEnv.deals`)."""
 
 Array = npt.NDArray[Any]
 
@@ -204,35 +203,9 @@ def _joined(parts: list[_Tried]) -> _Tried:
 def _play(states: Any, actions: Array, rules: Rules, adviser: Adviser) -> _Tried:
     """Each action in each world, played on by the adviser in all seats to the end of the deal."""
     shape = (len(states), len(actions))
-    size = len(states) * len(actions)
-    env = SelfPlayVectorEnv(size, rules, seed=0, episode="deal", reward="points", dealers=0)
-    rows = np.ascontiguousarray(states).view(np.uint8).reshape(len(states), -1)
-    shown = env.restore({"states": np.repeat(rows, len(actions), axis=0), "seed": np.zeros(1, np.uint64)})
-    chosen = np.tile(actions, len(states)).astype(np.int64)
-    running = np.ones(size, bool)
-    points, stands, made = np.zeros(size), np.zeros(size), np.zeros(size)
-    win = None if adviser.equity is None else np.zeros(size)
-    while running.any():
-        shown = env.step_some(np.where(running, chosen, HOLD))
-        ended = running & (shown.terminated | shown.truncated)
-        if ended.any():
-            deals = env.deals
-            own = (deals.bidder == 0) & (deals.ended == SCORED)
-            points[ended] = shown.reward[ended, 0]
-            stands[ended] = own[ended]
-            made[ended] = (own & (deals.made == 1))[ended]
-            if win is not None and adviser.equity is not None:
-                win[ended] = _chances(deals[ended], adviser.equity)
-            running &= ~ended
-        left = np.flatnonzero(running)
-        if len(left):
-            chosen[left] = adviser.agent.act_batch(shown.observation[left], shown.mask[left])
-    return _Tried(
-        points.reshape(shape),
-        stands.reshape(shape),
-        made.reshape(shape),
-        None if win is None else win.reshape(shape),
-    )
+    played = play_to_end(np.repeat(states, len(actions)), np.tile(actions, len(states)), rules, adviser.agent)
+    win = None if adviser.equity is None else _chances(played.deals, adviser.equity).reshape(shape)
+    return _Tried(played.points.reshape(shape), played.stands.reshape(shape), played.made.reshape(shape), win)
 
 
 def _chances(deals: Any, equity: MatchEquity) -> Array:

@@ -15,7 +15,7 @@ from typing import Any
 import smear_env
 
 SOURCE = Path(__file__).parent
-READS_PLAYS = ("figures.py", "picture.py", "progress.py", "ratings.py", "tables.py")
+READS_PLAYS = ("figures.py", "progress.py", "ratings.py", "tables.py")
 """Of the evaluation, what comes after the plays, or shows them: a change of it leaves finished plays as they are."""
 
 

@@ -236,7 +236,7 @@ def _finish(
     for found in results:
         trackers.on_update(trainer.decisions, _strength(found))
     if results and trackers:
-        from training.evaluation.picture import baselines_image
+        from training.plots.baselines import baselines_image
 
         trackers.on_image(trainer.decisions, "strength/table", baselines_image(results))
     trackers.on_end(results)

@@ -29,6 +29,7 @@ from training.evaluation.ratings import Ratings, rate
 from training.evaluation.run import ALONE, Lineup, Means, play_lineups
 from training.evaluation.tables import print_tables
 from training.files import commit, report_json
+from training.plots.style import check_picture
 from training.progress import show_progress
 
 FORMAT = "smear-tournament/1"
@@ -222,8 +223,8 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m training
     given = tyro.cli(TournamentOptions, prog=prog, args=arguments)
     try:
         rules = make_rules(given.rules, **parse_options(given.rules, given.options))
-        if given.picture and given.picture.suffix not in (".png", ".svg"):
-            raise ValueError(f"picture={str(given.picture)!r} must end with .png or .svg")
+        if given.picture:
+            check_picture(given.picture)
         usual = max(2, given.pairs // 10) if rules.teams == 3 else 0
         result = tournament(
             given.agents,
@@ -238,9 +239,9 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m training
         )
         printed = report_json(given.json, result)
         if given.picture:
-            from training.evaluation.picture import write_picture
+            from training.plots.crosstable import draw_crosstable
 
-            write_picture(result, given.picture)
+            draw_crosstable(result, [given.picture])
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:

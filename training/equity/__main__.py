@@ -21,12 +21,13 @@ from training.config import parse_options
 from training.equity.build import REPLICATES, build_equity
 from training.equity.calls import DEFAULT_SCORES, count_calls
 from training.equity.grid import make_grid
-from training.equity.picture import write_picture
 from training.equity.report import calls_table, contracts_table, print_equity, strength_table
 from training.equity.selfplay import make_chooser
 from training.equity.solve import ConvergenceError
 from training.equity.table import load_equity, read_equity, save_equity, table_name
 from training.files import write_json
+from training.plots.equity import draw_equity
+from training.plots.style import check_picture
 from training.progress import show_progress
 
 
@@ -76,8 +77,8 @@ def run(given: EquityOptions, console: Console) -> None:
     """Make, read or count what is asked for; ValueError for what makes no sense."""
     torch.set_num_threads(given.threads)
     rules = _rules(given)
-    if given.picture and given.picture.suffix not in (".png", ".svg"):
-        raise ValueError(f"picture={str(given.picture)!r} must end with .png or .svg")
+    if given.picture:
+        check_picture(given.picture)
     if given.calls:
         show_calls(given, rules, console)
         return
@@ -99,7 +100,7 @@ def run(given: EquityOptions, console: Console) -> None:
             command="python -m training.equity " + shlex.join(sys.argv[1:]),
         )
         equity = read_equity(save_equity(folder, equity))
-    write_picture(equity, given.picture or folder / f"{table_name(equity.rules)}.png")
+    draw_equity(equity, [given.picture or folder / f"{table_name(equity.rules)}.png"])
     print_equity(equity, console)
 
 
