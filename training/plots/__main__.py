@@ -5,13 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import tyro
 from rich.console import Console
-from rich.progress import Progress, TaskID
 
 from smear_env import make_rules
 from training.equity.table import read_equity
@@ -21,6 +19,7 @@ from training.plots import bids, curves, position, runs
 from training.plots.crosstable import draw_crosstable, read_result
 from training.plots.equity import draw_equity
 from training.plots.style import out_paths
+from training.progress import StepProgress
 
 TOLD = (
     "Draw training runs, bidding, match equity, tournaments and positions, readable in grey (docs/plots.md)."
@@ -77,12 +76,12 @@ class Bids:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)} must be at least 1")
         found: list[dict[str, Any]] = []
-        with Progress(console=Console(stderr=True), transient=True) as progress:
-            for player in self.players:
-                if Path(player).is_file():
-                    found += bids.read_calibrations(Path(player))
-                    continue
-                task = progress.add_task(f"contracts of {player}", total=None)
+        for player in self.players:
+            if Path(player).is_file():
+                found += bids.read_calibrations(Path(player))
+                continue
+            doing = f"contracts of {player}"
+            with StepProgress(Console(stderr=True), 1, "contracts", doing=doing) as progress:
                 found.append(
                     bids.calibration_of(
                         player,
@@ -90,7 +89,7 @@ class Bids:
                         deals=self.deals,
                         worlds=self.worlds,
                         seed=self.seed,
-                        told=partial(_show, progress, task),
+                        told=progress.show,
                     )
                 )
         bids.draw_bids(found, paths)
@@ -167,10 +166,6 @@ class Position:
             rules = make_rules(name, **parse_options(name, self.options))
             match = position.recorded(rules, self.players[0], self.seed, self.match)
         position.draw_position(position.position_of(match, self.deal, self.step, self.players), paths)
-
-
-def _show(progress: Progress, task: TaskID, done: int, of: int) -> None:
-    progress.update(task, completed=done, total=of)
 
 
 COMMANDS: dict[str, Callable[..., Any]] = {
