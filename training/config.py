@@ -188,8 +188,7 @@ _RANGES = (
         0,
         1,
     ),
-    ("teacher_early", 0, 1),
-    ("opponents_share", 0, 1),
+    ("teacher_early opponents_share", 0, 1),
     ("teacher_softness learning_rate clip max_gradient_norm checkpoint_minutes", 1e-12, math.inf),
 )
 
