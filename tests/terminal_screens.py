@@ -25,6 +25,21 @@ def new_match(
     return Match.new(Store(":memory:"), *asked_setup(chosen))
 
 
+def play_to(match: Match, phase: str, *, following: bool = False, deals: int = 0) -> Match:
+    """Play on, without a screen, until a person is asked in a phase after so many deals: highest bids, first cards."""
+    while True:
+        view = match.view()
+        if match.fresh:
+            match.next_deal()
+        elif match.agents_turn:
+            match.act_for_agent(match.decide(*match.observe()))
+        elif view["phase"] == phase and len(view["sheet"]) >= deals and (view["trick"] or not following):
+            return match
+        else:
+            bids = [action for action in view["legal"] if action.isdigit()]
+            match.act(bids[-1] if bids else view["legal"][0])
+
+
 def known_cards(session: Session, seat: int) -> set[str]:
     """Cards of this deal that a seat holds, drew or threw, and those played; of a deal just over, those played too."""
     from smear_env import decode

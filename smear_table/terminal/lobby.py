@@ -72,10 +72,6 @@ class LobbyScreen(Screen[None]):
             yield Static(id="problem", markup=False)
         yield Footer(compact=True)
 
-    def on_mount(self) -> None:
-        """Fill in what belongs to the game."""
-        self.show_kept()
-
     def on_screen_resume(self) -> None:
         """Matches may have been left or finished meanwhile."""
         self.show_kept()

@@ -113,8 +113,8 @@ def last_block(facts: Facts, view: View, width: int) -> list[Line]:
 def hint_block(hint: Mapping[str, Any], width: int, height: int) -> list[Line]:
     """What the likeliest actions are worth, in at most `height` lines."""
     bids = any(one.make is not None for _, one in hint["rows"])
-    ends = (-14, -7, -1) if bids else (-8, -1)
-    heads = [([(text, "$quiet")], end) for text, end in zip(("often", "points", "made"), ends, strict=False)]
+    ends = (-12, -7, -1) if bids else (-8, -1)
+    heads = [([(text, "$quiet")], end) for text, end in zip(("often", "pts", "made"), ends, strict=False)]
     lines = [row([(heading("Hint"), 0), *heads], width)]
     for index, (action, one) in enumerate(hint["rows"][: height - 1]):
         style = "bold" if index == 0 else ""

@@ -63,11 +63,6 @@ class Plain:
         except KeyboardInterrupt:
             self._talk.say("Interrupted. The match is kept: --resume goes on with it.")
             return 130
-        except BrokenPipeError:
-            return 0
-        except OSError as problem:
-            self._talk.say(str(problem))
-            return 1
         return 0
 
     def _first(self, chosen: Play) -> Match:
@@ -109,7 +104,13 @@ class Plain:
         elif match.session.over:
             self._over(match)
         elif match.agents_turn:
-            self._tell(match, lambda: match.act_for_agent(match.decide(*match.observe())))
+            try:
+                self._tell(match, lambda: match.act_for_agent(match.decide(*match.observe())))
+            except RefusedError as problem:
+                self._talk.say(str(problem))
+                if problem.code != "stale":
+                    raise LeaveError from problem
+                self._stand(match)
         else:
             if match.handing_over:
                 self._hand_over(match)

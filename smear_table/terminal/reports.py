@@ -21,7 +21,8 @@ def seats_lines(facts: Facts, view: View) -> list[str]:
         if seat == view["dealer"]:
             words.append("dealer")
         if not view["over"]:
-            words.append(f"{view['counts'][seat]} cards")
+            count = view["counts"][seat]
+            words.append(f"{count} {'card' if count == 1 else 'cards'}")
         lines.append(f"{who(facts, seat, viewer)}: {', '.join(words)}.")
     return lines
 

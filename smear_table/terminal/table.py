@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from textual import events, work
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -214,7 +214,12 @@ class TableScreen(Screen[None]):
             await asyncio.sleep(max(0.0, pause(match.session, match.speed) - (time.monotonic() - began)))
             if number != match.session.number:
                 continue
-            self._attempt(lambda action=action: match.act_for_agent(action))
+            try:
+                match.act_for_agent(action)
+            except RefusedError as problem:
+                self.say(str(problem))
+                if problem.code != "stale":
+                    return
             if match.agents_turn or match.awaited:
                 self.draw()
         self.draw()
@@ -469,7 +474,3 @@ class TableScreen(Screen[None]):
     def action_leave(self) -> None:
         """Back to the lobby; the match is kept."""
         self.dismiss()
-
-    def on_unmount(self, _: events.Unmount) -> None:
-        """Nobody acts any more."""
-        self.workers.cancel_node(self)
