@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -74,9 +75,10 @@ def text_of(app: Any) -> str:
     return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
 
 
-async def until(pilot: Any, ready: Callable[[], bool], seconds: float = 20.0) -> None:
+async def until(pilot: Any, ready: Callable[[], bool], seconds: float = 60.0) -> None:
     """Let the application run until something is so."""
-    for _ in range(int(seconds * 100)):
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
         if ready():
             await pilot.pause()
             return

@@ -29,7 +29,7 @@ def draw_felt(facts: Facts, view: View, viewer: int, width: int, height: int) ->
     # People at a larger table would sit too far apart to be taken in at a glance.
     wide, high = min(width, MOST_WIDE), min(height, MOST_HIGH)
     canvas = Canvas(wide, high)
-    most = min(26, wide // 3 - 1)
+    most = min(26, wide // 3 + 1)
     bottom = max(viewer, 0)
     beside = 0
     for seat in range(facts["players"]):

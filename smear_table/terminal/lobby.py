@@ -69,7 +69,7 @@ class LobbyScreen(Screen[None]):
             with Horizontal(id="lobby-buttons"):
                 yield Button("Sit down", id="sit", variant="primary", compact=True)
                 yield Button("Open a transcript", id="open", compact=True)
-            yield Static(id="problem", markup=False)
+        yield Static(id="problem", markup=False)
         yield Footer(compact=True)
 
     def on_screen_resume(self) -> None:
@@ -181,7 +181,6 @@ class LobbyScreen(Screen[None]):
                     self._app.open_replay(content)
                 except (OSError, RefusedError) as problem:
                     self.query_one("#problem", Static).update(str(problem))
-                    self.app.notify(str(problem), severity="error", markup=False)
 
         self.app.push_screen(Ask("Which transcript? A file of JSON lines, one match a line."), typed)
 
