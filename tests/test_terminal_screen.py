@@ -354,7 +354,12 @@ def test_lobby__lays_the_table_that_is_chosen() -> None:
         assert "Seat 5 (A, your partner)" in "".join(str(label.content) for label in screen.query("Label"))
         screen.query_one("#name").value = "Ada"
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: isinstance(pilot.app.screen, (TableScreen, Cover)))
+        await until(pilot, lambda: any(isinstance(one, TableScreen) for one in pilot.app.screen_stack))
+        table = next(one for one in pilot.app.screen_stack if isinstance(one, TableScreen))
+        setup = table.match.session.setup
+        assert (setup.game, setup.options) == ("schmier", {"target": 11, "teams": 2})
+        assert [seat.player for seat in setup.seats] == [HUMAN, "greedy", "greedy", HUMAN, "greedy", "greedy"]
+        assert setup.seats[0].name == "Ada"
 
     on_screen(None, test)
 

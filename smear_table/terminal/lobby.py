@@ -38,7 +38,7 @@ class LobbyScreen(Screen[None]):
     def __init__(self, speed: str, name: str) -> None:
         super().__init__()
         self._games = {one["game"]: one for one in catalogue()["games"]}
-        self._speed, self._name = speed, name
+        self._speed, self._person = speed, name
 
     @property
     def _app(self) -> SmearApp:
@@ -55,7 +55,7 @@ class LobbyScreen(Screen[None]):
             yield self._row("Game", _select(games, "four_point", "game"))
             yield Static(id="about", classes="quiet")
             yield self._row(
-                "Your name", Input(self._name, placeholder="none", id="name", compact=True, max_length=32)
+                "Your name", Input(self._person, placeholder="none", id="name", compact=True, max_length=32)
             )
             speeds = [(speed, speed) for speed in SPEEDS]
             yield self._row("Agents play", _select(speeds, self._speed, "speed"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -130,9 +131,9 @@ class Plain:
         number_before = match.session.number
         while match.session.number == number_before:
             words = self._talk.hear()
-            action = understood(words, view, choices)
-            if action is not None:
-                self._try(lambda action=action: self._tell(match, lambda: match.act(action)))
+            named = understood(words, view, choices)
+            if named is not None:
+                self._try(partial(self._tell, match, partial(match.act, named)))
             elif words:
                 self._word(match, words)
 

@@ -110,7 +110,7 @@ class TableScreen(Screen[None]):
         """Begin, after a cover where several people play here."""
         self.draw()
         if len(self.match.session.setup.humans) > 1 and self.match.awaited:
-            self._cover()
+            self._hand_over()
         else:
             self.go_on()
 
@@ -195,7 +195,7 @@ class TableScreen(Screen[None]):
             self._shown = match.session.number
             self.action_last()
         elif match.handing_over:
-            self._cover()
+            self._hand_over()
         elif match.agents_turn:
             self.run_agents()
 
@@ -220,8 +220,7 @@ class TableScreen(Screen[None]):
                 self.say(str(problem))
                 if problem.code != "stale":
                     return
-            if match.agents_turn or match.awaited:
-                self.draw()
+            self.draw()
         self.draw()
         self.go_on()
 
@@ -334,7 +333,7 @@ class TableScreen(Screen[None]):
         self.draw()
         self.say(f"Agents play {speeds[at]}.")
 
-    def _cover(self) -> None:
+    def _hand_over(self) -> None:
         turn = self.match.session.turn
         name = self.match.facts["seats"][turn]["name"]
 
