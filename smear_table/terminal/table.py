@@ -141,16 +141,18 @@ class TableScreen(Screen[None]):
 
     def _beside(self, view: dict[str, Any], width: int, height: int) -> list[panels.Line]:
         facts = self.match.facts
-        points = panels.points_block(facts, view, width)
+        blocks = [
+            panels.points_block(facts, view, width),
+            panels.auction_block(facts, view, width),
+            panels.last_block(facts, view, width),
+        ]
         if self._hint is not None and self._hinted == view["number"]:
-            hint = panels.hint_block(self._hint, width, max(height, 6))
-            return [*hint, [], *points][:height]
-        blocks = [points, panels.auction_block(facts, view, width), panels.last_block(facts, view, width)]
-        gap = sum(map(len, blocks)) + 2 <= height
+            blocks = [panels.hint_block(self._hint, width, max(height - len(blocks[0]) - 1, 6)), *blocks]
+        gap = sum(map(len, blocks)) + len(blocks) - 1 <= height or len(blocks) > 3
         lines: list[panels.Line] = []
         for block in blocks:
             lines += ([[]] if lines and gap else []) + block
-        return lines
+        return lines[:height]
 
     def _draw_choices(self, view: dict[str, Any], width: int, height: int) -> None:
         current = self._hint if self._hinted == view["number"] else None
