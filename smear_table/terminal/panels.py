@@ -87,7 +87,8 @@ def points_block(facts: Facts, view: View, width: int) -> list[Line]:
 
 def auction_block(facts: Facts, view: View, width: int) -> list[Line]:
     """Who said what, two in a line."""
-    half = width // 2
+    # Four players' names have a line each.
+    half = width if facts["players"] <= 4 else width // 2
     cells: list[Line] = []
     for seat, word in view["bids"]:
         best = seat == view["bidder"]
@@ -113,7 +114,7 @@ def last_block(facts: Facts, view: View, width: int) -> list[Line]:
 def hint_block(hint: Mapping[str, Any], width: int, height: int) -> list[Line]:
     """What the likeliest actions are worth, in at most `height` lines."""
     bids = any(one.make is not None for _, one in hint["rows"])
-    ends = (-12, -7, -1) if bids else (-8, -1)
+    ends = (-12, -6, -1) if bids else (-8, -1)
     heads = [([(text, "$quiet")], end) for text, end in zip(("often", "pts", "made"), ends, strict=False)]
     lines = [row([(heading("Hint"), 0), *heads], width)]
     for index, (action, one) in enumerate(hint["rows"][: height - 1]):
@@ -208,7 +209,7 @@ def review_lines(review: Mapping[str, Any], width: int) -> list[Line]:
     """Each decision beside the adviser's and the solver's, with what it cost."""
     if not review["decisions"]:
         return [[("You had no choice to make in this deal.", "")]]
-    at = (0, 17, 28, 46, 54)
+    at = (0, 16, 26, 43, 50)
     heads = ("Decision", "You", cut(review["adviser"], 17), "cost", "Solver")
     lines = [
         row(
