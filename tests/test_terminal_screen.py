@@ -225,7 +225,7 @@ def test_screen__of_every_size_holds_everything(game: str) -> None:
 
     async def one(pilot: Any, size: tuple[int, int]) -> None:
         await pilot.resize_terminal(*size)
-        await pilot.pause()
+        await until(pilot, lambda: "Hint" in text_of(pilot.app).splitlines()[-1])
         text = text_of(pilot.app)
         lines = text.splitlines()
         assert len(lines) <= size[1]
@@ -264,6 +264,7 @@ def test_colours__carry_no_meaning_and_can_be_left_out(monkeypatch: pytest.Monke
     texts = []
 
     async def test(pilot: Any) -> None:
+        await until(pilot, lambda: "Leave" in text_of(pilot.app))
         texts.append(text_of(pilot.app))
         if len(texts) == 2:
             colours = {

@@ -129,7 +129,12 @@ def _centre(canvas: Canvas, view: View) -> None:
         }
         rows.append([(names.get(view["phase"], ""), "$quiet")])
     if view["trump"]:
-        rows.append([(SIGNS[view["trump"]], f"{suit_style(view['trump'])} bold"), (" trump", "")])
+        trump: list[Part] = [(SIGNS[view["trump"]], f"{suit_style(view['trump'])} bold"), (" trump", "")]
+        if cards and size_of(canvas.width, canvas.height) == SMALL:
+            # There is no room between the cards.
+            canvas.parts(1, 0, trump)
+        else:
+            rows.append(trump)
     if not cards and view["phase"] not in ("play", "over") and view["stock"] > 0:
         rows.append([(f"{view['stock']} in the stock", "$quiet")])
     top = round((canvas.height - len(rows)) / 2)
