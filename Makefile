@@ -7,17 +7,17 @@ SHELL := /bin/bash
 # What .ci/run runs, without making the environment.
 check:
 	@. .ci/checks.sh; scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \
-	static_checks $(BIN); stage "tests" 1200 $(BIN)/pytest; long_tests $(BIN); wheel_check $(BIN) "$$scratch"; report
+	static_checks $(BIN); stage "tests" 1200 $(BIN)/pytest -n 2; long_tests $(BIN); wheel_check $(BIN) "$$scratch"; report
 
 # The quick half: seconds.
 lint:
 	@. .ci/checks.sh; static_checks $(BIN); report
 
 test:
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2
 
 slow:
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
 integration:
 	$(BIN)/pytest -m integration
@@ -28,6 +28,10 @@ wheel:
 docs:
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/table_picture.py
+	$(BIN)/python -m training.plots curves docs/data/curves_four_point.json --out docs/curves_four_point.png
+	$(BIN)/python -m training.plots bids docs/data/bids.json --out docs/bids.png
+	$(BIN)/python -m training.plots crosstable benchmarks/results/four_point.json --out docs/ladder_four_point.png
+	$(BIN)/python -m training.plots crosstable benchmarks/results/schmier.json --out docs/ladder_schmier.png
 
 format:
 	$(BIN)/ruff check --fix .

@@ -33,7 +33,7 @@ static_checks() { # static_checks BIN
 
 # pytest's exit 5, no test selected, is a failure here: each of these has tests.
 long_tests() { # long_tests BIN
-    stage "slow tests" 900 "$1/pytest" -m slow
+    stage "slow tests" 900 "$1/pytest" -n 2 --dist worksteal -m slow
     stage "integration tests" 900 "$1/pytest" -m integration
 }
 

@@ -215,6 +215,10 @@ class Session:
             "winner": self.winner,
         }
 
+    def deal_so_far(self) -> dict[str, Any]:
+        """The deal under way in transcript form, as far as it has come; of a new one the cards."""
+        return {**self._dealt, "actions": [[seat, action] for seat, _, action in self.said]}
+
     def _check_number(self, number: int) -> None:
         if number != self.number:
             raise RefusedError(

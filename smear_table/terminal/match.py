@@ -147,7 +147,7 @@ class Match:
 
         rules = self.session.rules
         rows = advise(seen["observation"], seen["action_mask"], rules)
-        name, _ = adviser_of(rules)
+        name = adviser_of(rules).name
         names = rules.action_names
         return {
             "adviser": name,

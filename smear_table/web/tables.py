@@ -120,10 +120,11 @@ class Table:
                 "points": round(one.points, 2),
                 "error": round(one.error, 2),
                 "make": None if one.make is None else round(one.make, 3),
+                "win": None if one.win_change is None else round(one.win_change, 4),
             }
             for one in found
         ]
-        name, _ = adviser_of(rules)
+        name = adviser_of(rules).name
         outside = untrained(name, rules)
         return {"type": "hint", "number": number, "adviser": name, "untrained": outside, "rows": rows}
 

@@ -32,6 +32,8 @@ TOLD = 300
 """Characters that a report quotes."""
 LOOK_SECONDS = 0.2
 """How often readers look whether the conversation is over."""
+LAST_WORDS_SECONDS = 3.0
+"""How long a process that has closed its pipes may take to end and to be heard out."""
 WAITS = os.name != "nt"
 """Whether the platform lets us wait for a pipe."""
 
@@ -66,8 +68,12 @@ class Conversation:
         self._questions = stdin
         if WAITS:
             os.set_blocking(stdin.fileno(), False)
-        for pipe, keep in ((stdout, self._keep_line), (stderr, self._keep_error)):
-            threading.Thread(target=self._read, args=(pipe, keep), daemon=True).start()
+        self._readers = [
+            threading.Thread(target=self._read, args=(pipe, keep), daemon=True)
+            for pipe, keep in ((stdout, self._keep_line), (stderr, self._keep_error))
+        ]
+        for reader in self._readers:
+            reader.start()
 
     @property
     def quiet(self) -> bool:
@@ -151,7 +157,9 @@ class Conversation:
 
     def _last_words(self) -> str:
         try:
-            code: Any = self._process.wait(1)
+            code: Any = self._process.wait(LAST_WORDS_SECONDS)
+            # What it said last may still be on its way; a child of its own may hold the pipe open for ever.
+            self._readers[-1].join(LAST_WORDS_SECONDS)
         except subprocess.TimeoutExpired:
             code = "none: it only closed its pipes"
         said = b"".join(self._errors).decode(errors="replace").strip()
