@@ -23,6 +23,7 @@ from smear_table.terminal.cards import LARGE, MEDIUM, SMALL, face
 from smear_table.terminal.felt import draw_felt, place, size_of
 from smear_table.terminal.lobby import LobbyScreen
 from smear_table.terminal.match import Match
+from smear_table.terminal.panels import hint_block
 from smear_table.terminal.replay import ReplayScreen, Slider
 from smear_table.terminal.sheets import Ask, Cover, Sheet
 from smear_table.terminal.table import TableScreen
@@ -430,6 +431,26 @@ def test_app__leaves_by_ctrl_c_and_gives_its_status() -> None:
             assert not app.is_running or app._exit
 
     asyncio.run(run())
+
+
+def test_hint__shows_the_columns_that_there_is_room_for() -> None:
+    bids = [
+        ("3", Advice(0, 1.0, -12.3, 0.1, 0.82, 0.5, 0.031)),
+        ("pass", Advice(1, 0.0, 0.0, 0.1, None, 0.4, -0.02)),
+    ]
+    cards = [("TS", Advice(0, 1.0, -1.3, 0.1, None, 0.5, 0.031))]
+    shown = {
+        (len(rows), width): [
+            "".join(text for text, _ in line) for line in hint_block({"rows": rows}, width, 9)
+        ]
+        for rows in (bids, cards)
+        for width in (23, 37)
+    }
+    assert shown[2, 23][1].split() == ["*bid", "3", "100%", "-12.3", "82%"]
+    assert all(len(line) == width for (_, width), lines in shown.items() for line in lines)
+    assert "match" not in shown[2, 23][0]
+    assert shown[2, 37][1].split() == ["*bid", "3", "100%", "-12.3", "82%", "+3.1"]
+    assert shown[1, 23][1].split() == ["*10♠", "100%", "-1.3", "+3.1"]
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 6])

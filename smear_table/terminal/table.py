@@ -237,7 +237,7 @@ class TableScreen(OpenedScreen):
             self._asking = False
         if number == match.session.number:
             self._hint, self._hinted = hint, number
-            self._why = f"Hint: {action_text(hint['rows'][0][0])}. {panels.hint_note(hint)}"
+            self._why = f"{panels.hint_first(hint)} {panels.hint_note(hint)}"
             self.draw()
             if self.app.size.width < NARROW:
                 self.action_about()
