@@ -47,7 +47,7 @@ def run(line: str, folder: Path) -> None:
 def test_commands__run_in_the_order_of_the_page(page: Path, tmp_path: Path) -> None:
     for block in blocks_of(page):
         if block.language == "bash":
-            for line in block.text.splitlines():
+            for line in block.text.replace("\\\n", " ").splitlines():
                 run(line, tmp_path)
         elif block.note.startswith("file: "):
             (tmp_path / block.note.removeprefix("file: ")).write_text(block.text, encoding="utf-8")
