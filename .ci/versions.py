@@ -35,15 +35,30 @@ PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo", "safetensors", "pillow"
 QUICK = ("tests/test_pettingzoo.py", "tests/test_single.py")
 TESTS = (
     *QUICK,
-    *("tests/test_aec_copies.py", "tests/test_aec_masks.py", "tests/test_aec_rewards.py", "tests/test_aec_vector.py"),
-    *("tests/test_vector.py", "tests/test_vector_deals.py", "tests/test_observation.py", "tests/test_policy.py"),
+    *(
+        "tests/test_aec_copies.py",
+        "tests/test_aec_masks.py",
+        "tests/test_aec_rewards.py",
+        "tests/test_aec_vector.py",
+    ),
+    *(
+        "tests/test_vector.py",
+        "tests/test_vector_deals.py",
+        "tests/test_observation.py",
+        "tests/test_policy.py",
+    ),
     "tests/test_render_view.py",
 )
 TOOLS = ("pytest>=8.3", "pytest-timeout>=2.3", "hypothesis>=6.100")
-IMPORT = "import smear_env, smear_env.aec, smear_env.vector; smear_env.load_policy('four_point'); smear_env.env().reset(seed=1)"
+IMPORT = """
+import smear_env, smear_env.vector
+smear_env.load_policy('four_point')
+smear_env.env().reset(seed=1)
+"""
 VERSIONS = """
 import importlib.metadata, json, platform, sys
-print(json.dumps({"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in sys.argv[1:]}))
+found = {name: importlib.metadata.version(name) for name in sys.argv[1:]}
+print(json.dumps({"python": platform.python_version(), **found}))
 """
 
 
@@ -63,8 +78,11 @@ def declared() -> list[str]:
 def pythons(version: str) -> Iterator[str]:
     """Where a Python of this version might be: on the path, in uv's or pyenv's folders."""
     yield from filter(None, (shutil.which(f"python{version}"), sys.executable))
-    if shutil.which("uv"):
-        yield subprocess.run(["uv", "python", "find", version], capture_output=True, text=True, check=False).stdout.strip()
+    uv = shutil.which("uv")
+    if uv:
+        yield subprocess.run(
+            [uv, "python", "find", version], capture_output=True, text=True, check=False
+        ).stdout.strip()
     kept = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     yield from map(str, sorted(kept.glob(f"{version}.*/bin/python"), reverse=True))
 
@@ -73,7 +91,10 @@ def find_python(version: str) -> str | None:
     """A Python of this version that answers; the shim of a version manager may stand for nothing."""
     ask = ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
     for path in filter(None, pythons(version)):
-        if subprocess.run([path, *ask], capture_output=True, text=True, check=False).stdout.strip() == version:
+        if (
+            subprocess.run([path, *ask], capture_output=True, text=True, check=False).stdout.strip()
+            == version
+        ):
             return path
     return None
 
@@ -81,7 +102,9 @@ def find_python(version: str) -> str | None:
 def run(command: Sequence[str | Path], folder: Path, ends: float) -> str:
     """What a command prints; FailedError where it fails or is not done in time."""
     # Kernels of other versions would push those of the checkout out of their cache.
-    environment = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "PYTHONWARNINGS"}}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "PYTHONWARNINGS"}
+    }
     environment |= {"NUMBA_CACHE_DIR": str(folder / "kernels"), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     try:
         done = subprocess.run(
@@ -126,7 +149,9 @@ def attempt(pins: list[str], interpreter: str, tests: Sequence[str], seconds: fl
 
 def parse(arguments: Sequence[str], known: Sequence[str]) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("names", nargs="*", help=f"of {', '.join(known)}; all if none is given")
     parser.add_argument("--record", action="store_true", help=f"keep results in {RECORDED.relative_to(ROOT)}")
     parser.add_argument("--quick", action="store_true", help="two files of tests only")
@@ -140,34 +165,45 @@ def parse(arguments: Sequence[str], known: Sequence[str]) -> argparse.Namespace:
     return given
 
 
+def keep(name: str, result: dict[str, Any], order: Sequence[str]) -> None:
+    """Put a result among those that the docs are made from, in the order of the table."""
+    kept = json.loads(RECORDED.read_text(encoding="utf-8")) if RECORDED.exists() else {}
+    kept[name] = result
+    text = json.dumps({row: kept[row] for row in order if row in kept}, indent=1)
+    RECORDED.write_text(f"{text}\n", encoding="utf-8")
+
+
+def outcome(one: dict[str, Any], given: argparse.Namespace) -> dict[str, Any] | None:
+    """Test one combination and say what came of it; None where its Python is not here."""
+    interpreter = find_python(one["python"])
+    if interpreter is None:
+        print(f"not run, no Python {one['python']} here", flush=True)
+        return None
+    pins = declared() if one["pins"] == "declared" else one["pins"]
+    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
+    described = {"date": today, "python": one["python"], "pins": pins}
+    try:
+        result = attempt(pins, interpreter, QUICK if given.quick else TESTS, 60 * given.minutes)
+    except FailedError as reason:
+        print(f"FAILED: {reason}", flush=True)
+        return {**described, "failed": str(reason).splitlines()[-1].strip()}
+    shown = ", ".join(f"{package} {version}" for package, version in result["versions"].items())
+    print(f"{result['tests']} passed after {sum(result['seconds'].values())} s ({shown})", flush=True)
+    return {**described, **result}
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run what is asked for; 1 if anything failed."""
     table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
     given = parse(arguments, list(table))
-    failed = []
+    failed = False
     for name in given.names or table:
-        one = table[name]
-        interpreter = find_python(one["python"])
         print(f"{name}: ", end="", flush=True)
-        if interpreter is None:
-            print(f"not run, no Python {one['python']} here", flush=True)
-            continue
-        pins = declared() if one["pins"] == "declared" else one["pins"]
-        result: dict[str, Any] = {"date": dt.datetime.now(tz=dt.UTC).date().isoformat(), "python": one["python"], "pins": pins}
-        try:
-            result |= attempt(pins, interpreter, QUICK if given.quick else TESTS, 60 * given.minutes)
-        except FailedError as reason:
-            print(f"FAILED: {reason}", flush=True)
-            failed.append(name)
-            result["failed"] = str(reason).splitlines()[-1].strip()
-        else:
-            shown = ", ".join(f"{package} {version}" for package, version in result["versions"].items())
-            print(f"{result['tests']} passed after {sum(result['seconds'].values())} s ({shown})", flush=True)
-        if given.record:
-            kept = json.loads(RECORDED.read_text(encoding="utf-8")) if RECORDED.exists() else {}
-            kept = {row: kept[row] for row in table if row in kept and row != name} | {name: result}
-            RECORDED.write_text(json.dumps({row: kept[row] for row in table if row in kept}, indent=1) + "\n", encoding="utf-8")
-    return bool(failed)
+        result = outcome(table[name], given)
+        if result and given.record:
+            keep(name, result, list(table))
+        failed = failed or bool(result and "failed" in result)
+    return int(failed)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """What mkdocs needs to know of this repository, as hooks of mkdocs.yml.
 
 Pages link to each other and to files of the repository as a git host resolves it. On the site README, CONTRIBUTING and
-CHANGELOG are pages beside those of docs/, and each file or folder of the repository that a page links to is a page under
-`source/`, so that nothing leads away and the strict build follows every link.
+CHANGELOG are pages beside those of docs/, and each file or folder of the repository that a page links to is a page
+under `source/`, so that nothing leads away and the strict build follows every link.
 """
 
 from __future__ import annotations
@@ -48,7 +48,11 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
 
     def led(match: re.Match[str]) -> str:
         found = _uri(_target(match[2], uri), files)
-        return f"{match[1]}{posixpath.relpath(found, posixpath.dirname(uri) or '.')}{match[3]}" if found else match[0]
+        return (
+            f"{match[1]}{posixpath.relpath(found, posixpath.dirname(uri) or '.')}{match[3]}"
+            if found
+            else match[0]
+        )
 
     return LINK.sub(led, markdown)
 

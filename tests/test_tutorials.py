@@ -1,12 +1,13 @@
 """The tutorials, from top to bottom as a reader would follow them, each in a folder of its own.
 
-Their Python blocks run one by one in `tests/test_docs.py`; here a block with the note `file: NAME` becomes that file, and
-every command of the page runs, none excepted.
+Their Python blocks run one by one in `tests/test_docs.py`; here a block with the note `file: NAME` becomes that file,
+and every command of the page runs, none excepted.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from tests.test_docs import ROOT, Block, blocks
 pytest.importorskip("torch")
 
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+WITH_COMMANDS = [page for page in TUTORIALS if "```bash" in page.read_text(encoding="utf-8")]
 
 
 def blocks_of(page: Path) -> list[Block]:
@@ -43,7 +45,7 @@ def run(line: str, folder: Path) -> None:
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("page", [page for page in TUTORIALS if "```bash" in page.read_text()], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.stem)
 def test_commands__run_in_the_order_of_the_page(page: Path, tmp_path: Path) -> None:
     for block in blocks_of(page):
         if block.language == "bash":
@@ -56,5 +58,5 @@ def test_commands__run_in_the_order_of_the_page(page: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_page__has_code_of_languages_that_are_run(page: Path) -> None:
     assert blocks_of(page)
-    fences = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("```") and line != "```"]
+    fences = re.findall(r"^```\w.*$", page.read_text(encoding="utf-8"), re.MULTILINE)
     assert set(fences) <= {"```python", "```bash", "```text"}
