@@ -29,6 +29,10 @@ wheel:
 docs:
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/table_picture.py
+	$(BIN)/python -m training.plots curves docs/data/curves_four_point.json --out docs/curves_four_point.png
+	$(BIN)/python -m training.plots bids docs/data/bids.json --out docs/bids.png
+	$(BIN)/python -m training.plots crosstable benchmarks/results/four_point.json --out docs/ladder_four_point.png
+	$(BIN)/python -m training.plots crosstable benchmarks/results/schmier.json --out docs/ladder_schmier.png
 
 # The site, in an environment of its own; the strict build that CI runs. To write: `mkdocs serve` with the extra `docs`.
 site:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.progress import in_turn
 from smear_env import Rules, make_agent, make_rules
 from smear_env._typing import Float64Array
 from smear_env.agents.expert import book as books
@@ -156,13 +157,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     print(f"| `{given.rules}` | ahead of greedy, points per deal |\n|---|---|")
-    for options in OPTIONS[given.rules]:
+    for options in in_turn(OPTIONS[given.rules], "sets of options"):
         rules = make_rules(given.rules, **options)
         print(line(shown(options), deals_ahead(rules, given.sets, given.seed)), flush=True)
     if given.rules == "mini":
         return
     print(f"\n| `{given.rules}` | share of matches beyond an equal one |\n|---|---|")
-    for options in MATCH_OPTIONS:
+    for options in in_turn(MATCH_OPTIONS, "sets of options of a match"):
         rules = make_rules(given.rules, **options)
         print(line(shown(options), matches_ahead(rules, given.sets // 10, given.seed)), flush=True)
 

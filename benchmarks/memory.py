@@ -18,6 +18,7 @@ from typing import Any
 
 import tyro
 
+from benchmarks.progress import in_turn
 from benchmarks.report import console, machine_facts, machine_line, new_table, write_json
 
 GAMES = ("four_point", "schmier")
@@ -81,10 +82,11 @@ def run(options: Options) -> dict[str, Any]:
     """Measure each in a fresh process, print, and return everything as plain values."""
     facts = machine_facts()
     rows: list[dict[str, Any]] = []
-    for what, measure, games, limit in (
+    measures = (
         ("training, peak", training_peak, options.games, TRAINING_LIMIT),
         ("SelfPlayVectorEnv, besides its arrays", env_growth, options.env_games, ENV_LIMIT),
-    ):
+    )
+    for what, measure, games, limit in in_turn(measures, "measures"):
         for rules in GAMES:
             with multiprocessing.get_context("spawn").Pool(1) as pool:
                 found = pool.apply(measure, (rules, games))

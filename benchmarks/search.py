@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import tyro
 
+from benchmarks.progress import in_turn
 from benchmarks.report import console, machine_facts, machine_line, new_table, three_digits, write_json
 from smear_env import make_agent, make_rules
 from training.evaluate import compare
@@ -80,7 +81,7 @@ def run(options: Options) -> dict[str, Any]:
         left=1,
     )
     rows = []
-    for name in options.agents:
+    for name in in_turn(options.agents, "agents"):
         seconds = seconds_of(name, options)
         figures = {
             "mean": float(np.mean(seconds)),

@@ -21,6 +21,7 @@ import numpy as np
 import tyro
 
 import smear_env
+from benchmarks.progress import in_turn
 from benchmarks.report import console, machine_facts, machine_line, new_table, three_digits, write_json
 from smear_env.engine.state import PLAY
 from smear_env.engine.tables import compile_tables
@@ -205,7 +206,7 @@ def run(options: Options) -> dict[str, Any]:
     facts = machine_facts()
     columns = ("position", "positions", "mean", "median", "95 %", "cards searched", "95 %", "target")
     table = new_table("milliseconds per position", *columns, left=1)
-    measured = {row: measure(row, options) for row in entered}
+    measured = {row: measure(row, options) for row in in_turn(entered, "rows")}
     for row, found in measured.items():
         times = map(three_digits, (found.mean, found.median, found.ninety_fifth))
         nodes = (f"{found.nodes:,.0f}", f"{found.nodes_95:,.0f}")

@@ -17,6 +17,7 @@ from typing import Any
 
 import tyro
 
+from benchmarks.progress import in_turn
 from benchmarks.report import console, machine_facts, machine_line, new_table, spread, write_json
 
 PROGRAM = """
@@ -73,7 +74,7 @@ def measure(options: Options) -> dict[str, list[tuple[float, float]]]:
     for rules in GAMES:
         start(rules)
     starts: dict[str, list[tuple[float, float]]] = {f"{rules}, warm": [] for rules in GAMES}
-    for _ in range(options.repetitions):
+    for _ in in_turn(range(options.repetitions), "rounds"):
         for rules in GAMES:
             starts[f"{rules}, warm"].append(start(rules))
     if options.cold:

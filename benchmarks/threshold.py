@@ -24,6 +24,7 @@ from smear_env.agents.base import BaseAgent, refuse_empty
 from smear_env.engine.state import BID, DISCARD, EXCHANGE, NAME
 from smear_env.engine.tables import compile_tables
 from training.evaluate import compare, summarize
+from training.progress import show_progress
 
 LEAST_CHANCE = 0.3
 TRUMP, TEN, TEN_OF_FEW, SIDE_HIGH, SIDE_MIDDLE = 0.2, 0.6, 0.3, 0.2, 0.15
@@ -146,6 +147,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     rules = make_rules(given.rules)
+    show_progress()
     played = compare(make_agent(given.agent), ThresholdAgent(), rules, given.pairs, given.seed)
     result = summarize(played, given.seed)
     low, high = result["interval"]

@@ -158,7 +158,7 @@ async def run(server: Server, tables: int, actions: int, agent: str, think: floa
 
 def missing(crowd: Crowd, path: Path) -> list[str]:
     """Completed actions that the store does not have."""
-    from smear_table.web.store import Store
+    from smear_table.store import Store
 
     store = Store(path)
     lost = []

@@ -64,9 +64,14 @@ def alternate(contestants: Sequence[Contestant], repetitions: int, amount: float
     """
     results = Results({one: [] for one in contestants})
     with Workers() as workers:
+        began = time.monotonic()
         for repetition in range(repetitions + 1):
             shown = f"repetition {repetition} of {repetitions}" if repetition else "start and warm up"
-            print(f"{shown}: {len(results.figures)} contestants", file=sys.stderr)
+            took, began = time.monotonic() - began, time.monotonic()
+            left = (
+                f", about {took * (repetitions + 1 - repetition) / 60:.1f} min left" if repetition > 1 else ""
+            )
+            print(f"{shown}: {len(results.figures)} contestants{left}", file=sys.stderr, flush=True)
             for one in list(results.figures):
                 answer = workers.measure(one, amount if repetition else warm_up)
                 if isinstance(answer, Failure):

@@ -21,7 +21,13 @@ from smear_env.agents.policy import (
 )
 from smear_env.agents.policy import read_description as read_policy
 from smear_env.agents.registry import agent_names, make_agent, register_agent
+from smear_env.encode import encode
+from smear_env.endings import Endings, play_to_end
 from smear_env.engine.state import PHASE_NAMES
+from smear_env.equity import FORMAT as EQUITY_FORMAT
+from smear_env.equity import EquityError, MatchEquity, load_equity, read_equity, relative_order
+from smear_env.equity import Grid as ScoreGrid
+from smear_env.equity import table_name as equity_name
 from smear_env.errors import IllegalActionError
 from smear_env.features import feature_layout, feature_scale
 from smear_env.history import decode
@@ -62,6 +68,7 @@ __version__ = "0.1.0"
 register()
 
 __all__ = [
+    "EQUITY_FORMAT",
     "FOUR_POINT",
     "MINI",
     "MLP",
@@ -77,12 +84,16 @@ __all__ = [
     "Agent",
     "BaseAgent",
     "CheckpointError",
+    "Endings",
+    "EquityError",
     "IllegalActionError",
     "InOrder",
+    "MatchEquity",
     "PolicyAgent",
     "PortableTables",
     "RewardFunction",
     "Rules",
+    "ScoreGrid",
     "SelfPlayVectorEnv",
     "Standing",
     "VectorStep",
@@ -93,12 +104,15 @@ __all__ = [
     "configs_folder",
     "deals_folder",
     "decode",
+    "encode",
     "env",
+    "equity_name",
     "feature_layout",
     "feature_scale",
     "find_checkpoint",
     "is_built_in",
     "layout_hash",
+    "load_equity",
     "load_plugins",
     "load_policy",
     "make_agent",
@@ -109,10 +123,12 @@ __all__ = [
     "original_actions",
     "original_columns",
     "pieces",
+    "play_to_end",
     "play_values",
     "portable_tables",
     "preset_of",
     "raw_env",
+    "read_equity",
     "read_policy",
     "read_weights",
     "record_match",
@@ -120,6 +136,7 @@ __all__ = [
     "register_policy",
     "register_reward",
     "register_rules",
+    "relative_order",
     "rename_suits",
     "reward_named",
     "show_match",

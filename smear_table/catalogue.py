@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, get_args, get_type_hints
 
@@ -15,7 +17,8 @@ from smear_env import (
     make_rules,
     read_policy,
 )
-from smear_table.session import HUMAN, RefusedError
+from smear_table.pace import SPEEDS
+from smear_table.session import HUMAN, RefusedError, Seat, Setup, clean_name
 
 GAMES = {
     "four_point": (
@@ -201,3 +204,31 @@ def checked_player(game: str, player: object) -> str:
     if player != HUMAN and player not in {one["player"] for one in players_of(game)}:
         raise RefusedError(f"seats: {str(player)[:32]!r} cannot sit at a table of {game}.", "malformed")
     return str(player)
+
+
+def read_setup(data: Mapping[str, Any]) -> tuple[Setup, str]:
+    """The setup and speed of a new table; RefusedError names the field that is wrong."""
+    unknown = sorted(set(data) - {"game", "options", "seats", "practice", "speed"})
+    if unknown:
+        raise RefusedError(f"{unknown[0][:32]!r} is no field of a table.", "malformed")
+    game, options = checked_rules(data.get("game"), data.get("options", {}))
+    speed, practice = data.get("speed", "normal"), data.get("practice", False)
+    if not isinstance(speed, str) or speed not in SPEEDS:
+        raise RefusedError(f"speed must be one of {', '.join(SPEEDS)}.", "malformed")
+    if not isinstance(practice, bool):
+        raise RefusedError("practice must be true or false.", "malformed")
+    given = data.get("seats")
+    players = make_rules(game, **options).players
+    if (
+        not isinstance(given, list)
+        or len(given) != players
+        or not all(isinstance(one, dict) for one in given)
+    ):
+        raise RefusedError(f"seats must be a list of {players}, each with a player and a name.", "malformed")
+    seats = tuple(
+        Seat(checked_player(game, one.get("player")), clean_name(one.get("name", ""), f"Seat {index + 1}"))
+        for index, one in enumerate(given)
+    )
+    if not any(seat.player == HUMAN for seat in seats):
+        raise RefusedError("At least one seat must be a person's.", "malformed")
+    return Setup(game, options, seats, secrets.randbits(64), practice), speed

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import threading
 import warnings
+from functools import lru_cache
 
-from smear_env import Agent, CheckpointError, Rules, find_checkpoint, read_policy
+import numpy as np
+
+from smear_env import (
+    Agent,
+    CheckpointError,
+    Rules,
+    checkpoints_folder,
+    find_checkpoint,
+    load_policy,
+    make_agent,
+    read_policy,
+)
 
 _WARNINGS = threading.Lock()
 """Python's filters of warnings are one for all threads."""
@@ -27,3 +39,23 @@ def untrained(name: str, rules: Rules) -> list[str]:
         return []
     chosen = {option: getattr(rules, option) for option in trained}
     return [f"{option}={value}" for option, value in chosen.items() if value not in trained[option]]
+
+
+def seated(player: str, rules: Rules, seat: int, seed: int) -> Agent:
+    """An agent ready to play; policies without search keep nothing between decisions and are shared."""
+    if player in _policies():
+        return _shared(player, rules)
+    agent = make_agent(player)
+    return make_ready(
+        agent, rules, seat, int(np.random.SeedSequence((seed, seat)).generate_state(1, np.uint64)[0])
+    )
+
+
+@lru_cache(maxsize=1)
+def _policies() -> frozenset[str]:
+    return frozenset(path.parent.name for path in checkpoints_folder().glob("*/policy.json"))
+
+
+@lru_cache(maxsize=64)
+def _shared(player: str, rules: Rules) -> Agent:
+    return make_ready(load_policy(player), rules)

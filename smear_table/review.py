@@ -26,7 +26,7 @@ def review_deal(match: dict[str, Any], deal: int, seat: int) -> dict[str, Any]:
     rules, own = _decisions(match, deal, seat)
     if not own:
         return {"deal": deal, "adviser": "", "decisions": []}
-    name, agent = adviser_of(rules)
+    name, agent = adviser_of(rules)[:2]
     states = np.concatenate([position.states for position in own])
     env = SelfPlayVectorEnv(len(own), rules, seed=0)
     rows = states.view(np.uint8).reshape(len(own), -1)

@@ -71,6 +71,11 @@ class Setup:
         """Seats of people."""
         return tuple(index for index, seat in enumerate(self.seats) if seat.player == HUMAN)
 
+    @property
+    def hints(self) -> bool:
+        """Whether hints are given: to who plays alone with agents, and in practice."""
+        return self.practice or len(self.humans) == 1
+
     def as_json(self) -> dict[str, Any]:
         """What `from_json` reads."""
         return asdict(self)
@@ -209,6 +214,10 @@ class Session:
             "deals": self.finished,
             "winner": self.winner,
         }
+
+    def deal_so_far(self) -> dict[str, Any]:
+        """The deal under way in transcript form, as far as it has come; of a new one the cards."""
+        return {**self._dealt, "actions": [[seat, action] for seat, _, action in self.said]}
 
     def _check_number(self, number: int) -> None:
         if number != self.number:

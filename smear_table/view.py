@@ -111,6 +111,27 @@ def deal_summary(session: Session, index: int) -> dict[str, Any]:
     }
 
 
+def at_end(view: dict[str, Any]) -> dict[str, Any]:
+    """The view with the deal before as its last trick left it, while its result is looked at."""
+    result = view["result"]
+    empty = {"phase": "over", "trick": [], "turn": None, "counts": [0] * len(view["counts"]), "stock": 0}
+    common = {**view, **empty, "dealer": result["dealer"], "bids": result["bids"], "deal": result["number"]}
+    if "redeal" in result:
+        teams = len(view["tricks"])
+        none = {"last": None, "trump": None, "bidder": None, "bid": 0, "tally": dict.fromkeys(view["tally"])}
+        return {**common, **none, "tricks": [0] * teams, "card_points": [0] * teams}
+    tricks = [0] * len(view["tricks"])
+    for trick in result["tricks"]:
+        tricks[trick["winner"] % len(tricks)] += 1
+    return {
+        **common,
+        **{name: result[name] for name in ("trump", "bidder", "bid", "card_points")},
+        "last": result["tricks"][-1],
+        "tricks": tricks,
+        "tally": result["points"],
+    }
+
+
 def auction_length(rules: Rules, actions: Sequence[Sequence[Any]]) -> int:
     """How many actions the auction took: one a seat, none after the highest bid."""
     for index, (_, name) in enumerate(actions[: rules.players]):

@@ -12,7 +12,7 @@ pytest.importorskip("scipy")
 
 from rich.console import Console
 
-from training.evaluation import progress
+from training import progress
 from training.evaluation.progress import PlayProgress
 
 

@@ -61,9 +61,9 @@ def played_on(
 
 
 @GAMES
-@pytest.mark.parametrize("room", [None, 16])
-def test_lesson__is_what_the_policy_makes_of_each_card(
-    preset: str, room: int | None, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("room", "early"), [(None, 0.0), (16, 0.0), (None, 0.5)])
+def test_lesson__is_what_the_policy_makes_of_each_action(
+    preset: str, room: int | None, early: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if room:  # fewer places than cards to try: several rounds
         monkeypatch.setattr("training.teacher.ROOM", room)
@@ -74,19 +74,19 @@ def test_lesson__is_what_the_policy_makes_of_each_card(
     with torch.no_grad():
         network.policy.weight.mul_(100)
     limit = 3 * env.rules.players
-    teacher, agent = Teacher(rules, limit), make_agent("greedy")
+    teacher, agent = Teacher(rules, limit, 0.75, early), make_agent("greedy")
     agent.reset(rules[0], -1, 0)
     shown, taught = env.reset(), 0
     for step in range(45):
         seen, states = network.see(shown.observation, shown.mask), env.state(relative=True)
-        wanted = np.arange(N) % 2 != step % 2
+        learns, chances = np.arange(N) % 2 != step % 2, np.linspace(0, 0.99, N)
         lesson = np.full(shown.mask.shape, np.nan, np.float32)
-        found = teacher.teach(env, network, shown, seen, states, wanted, lesson)
+        found = teacher.teach(env, network, shown, seen, states, learns, chances, lesson)
         phase = pieces(shown.observation, observation_layout(rules[0]))["phase"]
         held = pieces(states, state_layout(rules[0]))["hand"].sum(axis=(1, 2))
-        np.testing.assert_array_equal(
-            found, wanted & (phase[:, PHASE_NAMES.index("play")] == 1) & (held <= limit)
-        )
+        late = (phase[:, PHASE_NAMES.index("play")] == 1) & (held <= limit)
+        share = np.where(late, 0.75, np.where(phase[:, PHASE_NAMES.index("bid")] == 1, 0, early))
+        np.testing.assert_array_equal(found, learns & (chances < share))
         assert np.isnan(lesson[~found]).all()
         for game in np.flatnonzero(found)[:2]:
             snapshot, team = env.snapshot()["states"][game], int(shown.seat[game]) % env.teams

@@ -23,8 +23,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tensorboard.plugins.hparams import plugin_data_pb2
 
 from tests.training_runs import ROOT, logged, quiet, tiny
-from training.evaluation.picture import baselines_image
 from training.metrics import DealCounts
+from training.plots.baselines import baselines_image
 from training.ppo import main, train
 from training.trackers import METHODS, Tracker, Trackers, make_trackers
 from training.trainer import Trainer

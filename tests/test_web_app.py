@@ -20,12 +20,12 @@ from starlette.websockets import WebSocketDisconnect
 
 from smear_env import make_rules, pieces, state_layout
 from smear_env.transcript import record_match
+from smear_table.pace import SPEEDS
 from smear_table.session import Event, Session
+from smear_table.store import Store, StoreError
 from smear_table.web.app import make_app
 from smear_table.web.guard import LARGEST_BODY
 from smear_table.web.server import main
-from smear_table.web.store import Store, StoreError
-from smear_table.web.tables import SPEEDS
 from tests.web_clients import CARD, client, lay, seated, setup
 
 

@@ -82,11 +82,13 @@ class TrainConfig:
     magnet_rate: float = 0.02
     """How far the magnet moves to the policy with each update."""
     teacher: float = 0.0
-    """How much of what a taught card decision teaches are play-outs of all its cards; the rest is the return."""
+    """How much of what a taught decision teaches are play-outs of all its actions; the rest is the return."""
     teacher_softness: float = 4.0
     """Logits are divided by it in a lesson, so that something is learnt where the policy is sure and wrong."""
     teacher_share: float = 0.5
     """Share of the card decisions late in a deal that are taught."""
+    teacher_early: float = 0.0
+    """Share of discards, of trump named and of earlier cards that is taught. A play-out is several times as long."""
     teacher_cards: int = 12
     """Late in a deal: at most so many cards are left in all hands."""
     target: str = ""
@@ -186,7 +188,7 @@ _RANGES = (
         0,
         1,
     ),
-    ("opponents_share", 0, 1),
+    ("teacher_early opponents_share", 0, 1),
     ("teacher_softness learning_rate clip max_gradient_norm checkpoint_minutes", 1e-12, math.inf),
 )
 

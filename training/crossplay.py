@@ -27,7 +27,8 @@ from training.evaluate import checked_deals, means_of
 from training.evaluation.figures import interval
 from training.evaluation.players import Player, check_players, label
 from training.evaluation.run import ALONE, Lineup, Means, play_lineups
-from training.files import commit, write_json
+from training.files import commit, report_json
+from training.progress import show_progress
 
 FORMAT = "smear-crossplay/1"
 
@@ -145,7 +146,7 @@ class CrossplayOptions:
     fresh: bool = False
     """Play again what is there from before."""
     json: Path | None = None
-    """File to write the result to."""
+    """File to write the result to; `-` for standard output, in place of the text."""
 
 
 def main() -> None:
@@ -154,6 +155,7 @@ def main() -> None:
 
     from training.config import parse_options
 
+    show_progress()
     given = tyro.cli(CrossplayOptions, prog="python -m training.crossplay")
     try:
         result = crossplay(
@@ -166,13 +168,13 @@ def main() -> None:
             sampled=given.sampled,
             means=means_of(given.processes, 0, given.runs, fresh=given.fresh),
         )
-        if given.json:
-            write_json(given.json, result)
+        printed = report_json(given.json, result)
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:
         sys.exit(f"stopped; what is done is in {given.runs}: the same command goes on")
-    Console().print(table(result))
+    if not printed:
+        Console().print(table(result))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ Ctrl-C or a kill loses nothing that matters: the same command goes on, and ends 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,8 @@ from training.evaluation.players import Player, apart, check_players, draw_seed
 from training.evaluation.plays import Plays, join, play
 from training.evaluation.run import ALONE, QUICK_SHARD, Means, play_lineups
 from training.evaluation.workers import cores
-from training.files import commit, write_json
+from training.files import commit, report_json
+from training.progress import counted, show_progress
 from training.variates.luck import check_variates, comparison_luck, load_variates, summarize_luck
 
 FORMAT = "smear-evaluation/2"
@@ -52,7 +54,9 @@ def compare(
     def side(number: int, count: int, *, whole: bool) -> Plays:
         lineup = [agent if team == number else against for team in range(rules.teams)]
         parts = []
-        for first in range(0, count, shard):
+        starts = range(0, count, shard)
+        doing = f"side {number + 1} of {rules.teams}"
+        for first in counted(starts, len(starts), "parts", doing):
             for which, one in enumerate((agent, against)):
                 one.reset(rules, -1, draw_seed(seed, whole, first, number, which))
             parts.append(play(lineup, rules, source, first, min(shard, count - first), matches=whole))
@@ -232,16 +236,17 @@ class EvaluateOptions:
     fresh: bool = False
     """Play again what is there from before."""
     json: Path | None = None
-    """File to write the result to."""
+    """File to write the result to; `-` for standard output, in place of the text."""
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m training.evaluate") -> None:
     """`python -m training.evaluate`."""
     import tyro
 
     from training.config import parse_options
 
-    given = tyro.cli(EvaluateOptions, prog="python -m training.evaluate")
+    show_progress()
+    given = tyro.cli(EvaluateOptions, prog=prog, args=arguments)
     try:
         rules = make_rules(given.rules, **parse_options(given.rules, given.options))
         result = evaluate(
@@ -258,13 +263,13 @@ def main() -> None:
             critic=given.critic,
             means=means_of(given.processes, given.shard, given.runs, fresh=given.fresh),
         )
-        if given.json:
-            write_json(given.json, result)
+        printed = report_json(given.json, result)
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:
         sys.exit(f"stopped; what is done is in {given.runs}: the same command goes on")
-    print(describe(result))
+    if not printed:
+        print(describe(result))
 
 
 def means_of(processes: int, shard: int, runs: Path, *, fresh: bool) -> Means:

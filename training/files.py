@@ -15,7 +15,7 @@ from typing import Any
 import smear_env
 
 SOURCE = Path(__file__).parent
-READS_PLAYS = ("figures.py", "picture.py", "progress.py", "ratings.py", "tables.py")
+READS_PLAYS = ("figures.py", "progress.py", "ratings.py", "tables.py")
 """Of the evaluation, what comes after the plays, or shows them: a change of it leaves finished plays as they are."""
 
 
@@ -61,6 +61,16 @@ def write_figure(path: Path, figure: Any, dpi: int) -> None:
     undated = {"Date": None} if kind == "svg" else {"Software": None}
     figure.savefig(file, format=kind, dpi=dpi, metadata=undated)
     write_atomically(path, file.getvalue())
+
+
+def report_json(path: Path | None, result: Mapping[str, Any]) -> bool:
+    """Write a result where `--json` says; whether that was `-`, standard output, which is to hold nothing else."""
+    if path == Path("-"):
+        print(json.dumps(result, indent=1, allow_nan=False))
+        return True
+    if path:
+        write_json(path, result)
+    return False
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from smear_env import Rules, load_policy, make_agent, read_policy, record_match,
 from training import checkpoint
 from training.config import TrainConfig, config_from
 from training.evaluate import evaluate
+from training.evaluation.run import Means
 from training.metrics import DealCounts
 from training.peers import joined
 from training.progress import RunProgress
@@ -222,16 +223,20 @@ def _finish(
     results = []
     free = _free_rules(trainer)
     for baseline in config.baselines if config.evaluate_pairs else ():
-        with console.status(f"evaluating against {baseline}"):
-            path = str(folder / "checkpoint")
-            results.append(
-                evaluate(path, baseline, free, pairs=max(2, config.evaluate_pairs), seed=config.seed + 1)
+        console.print(f"evaluating against {baseline}", highlight=False)
+        results.append(
+            evaluate(
+                *(str(folder / "checkpoint"), baseline, free),
+                pairs=max(2, config.evaluate_pairs),
+                seed=config.seed + 1,
+                means=Means(console=console),
             )
+        )
     checkpoint.save_policy(folder / "checkpoint", trainer.network, config, trainer.decisions, results)
     for found in results:
         trackers.on_update(trainer.decisions, _strength(found))
     if results and trackers:
-        from training.evaluation.picture import baselines_image
+        from training.plots.baselines import baselines_image
 
         trackers.on_image(trainer.decisions, "strength/table", baselines_image(results))
     trackers.on_end(results)
@@ -250,14 +255,15 @@ def faults_told() -> Iterator[None]:
         sys.exit("stopped at once; the last checkpoint, if there is one, stands: go on with --resume")
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m training.ppo") -> None:
     """`python -m training.ppo`."""
     from training.cli import given_fields, parse
 
+    words = list(sys.argv[1:] if arguments is None else arguments)
     console = plain_console()
     with faults_told():
-        config, resume = parse(sys.argv[1:])
-        train(config, resume=resume, given=given_fields(sys.argv[1:]), console=console)
+        config, resume = parse(words, prog=prog)
+        train(config, resume=resume, given=given_fields(words), console=console)
 
 
 if __name__ == "__main__":

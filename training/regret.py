@@ -37,7 +37,8 @@ from training.arrays import Float64Array, Int64Array
 from training.evaluate import evaluate_plays, means_of
 from training.evaluation.deals import Deals
 from training.evaluation.run import ALONE, Means
-from training.files import write_json
+from training.files import report_json
+from training.progress import counted, show_progress
 from training.variates.luck import replay
 
 FORMAT = "smear-regret/1"
@@ -66,7 +67,9 @@ def regrets(comparison: Any, rules: Rules, deals: Deals, tricks: int) -> list[De
     """Every decision with a choice that the agent made in the last `tricks` tricks, and its discards."""
     found: list[Decision] = []
     for side, plays in enumerate(comparison.plays):
-        for first in range(0, len(plays), DEALS):
+        starts = range(0, len(plays), DEALS)
+        doing = f"side {side + 1} of {len(comparison.plays)} through the solver"
+        for first in counted(starts, len(starts), "parts", doing, slow=True):
             part = slice(first, min(first + DEALS, len(plays)))
             env, shown = deals.begin(rules, first, part.stop - first, skip_forced=True)
             judge = Judge(env, side, first, tricks)
@@ -257,7 +260,7 @@ class RegretOptions:
     runs: Path = Path("runs/evaluation")
     """Where finished plays are kept."""
     json: Path | None = None
-    """File to write the result to."""
+    """File to write the result to; `-` for standard output, in place of the text."""
 
 
 def main() -> None:
@@ -266,6 +269,7 @@ def main() -> None:
 
     from training.config import parse_options
 
+    show_progress()
     given = tyro.cli(RegretOptions, prog="python -m training.regret")
     try:
         result = regret(
@@ -279,15 +283,15 @@ def main() -> None:
             tricks=given.tricks,
             means=means_of(0, 0, given.runs, fresh=False),
         )
-        if given.json:
-            write_json(given.json, result)
+        printed = report_json(given.json, result)
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:
         sys.exit(
             f"stopped; finished plays are in {given.runs}: the same command goes on, and judges all again"
         )
-    Console().print(table(result))
+    if not printed:
+        Console().print(table(result))
 
 
 if __name__ == "__main__":

@@ -92,14 +92,13 @@ def collect(
     auction_by_chance: bool = False,
     others: Others | None = None,
     teacher: Teacher | None = None,
-    teacher_share: float = 1.0,
     pay: Callable[[SelfPlayVectorEnv], Float32Array] | None = None,
 ) -> VectorStep:
     """Fill the rollout with decisions from what the games show now; returns what they show afterwards.
 
     Forced moves never appear: the env steps through them. Bids and finished deals are added to `counts`. With
     `auction_by_chance` calls are drawn, not chosen by the policy. `others` play their seats, and the learner the rest.
-    `teacher` gives a share of the learner's card decisions a lesson. `pay` gives what the last step earned each team,
+    `teacher` gives a share of the learner's decisions a lesson. `pay` gives what the last step earned each team,
     [N, teams], in place of the env's own reward.
     """
     teams = env.teams
@@ -117,9 +116,9 @@ def collect(
             rows = np.flatnonzero(turns == LEARNER)
         rollout.taught[step] = False
         if teacher:
-            wanted = rollout.learns[step] & (uniforms[:, LESSON] < teacher_share)
+            learns, lesson = rollout.learns[step], rollout.lesson[step]
             rollout.taught[step] = teacher.teach(
-                env, network, shown, seen, full, wanted, rollout.lesson[step]
+                *(env, network, shown, seen, full), learns, uniforms[:, LESSON], lesson
             )
         mask = seen.mask[rows]
         chosen, log_probability = choose(network, seen.observation[rows], mask, uniforms[rows, ACTION])

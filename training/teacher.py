@@ -1,11 +1,12 @@
-"""Lessons by play-outs: what every card would have brought in the position as it truly was.
+"""Lessons by play-outs: what every action would have brought in the position as it truly was.
 
-From the position of a game that is being played each legal card is tried, and the deal played to its end by the policy
-in all seats, each seat seeing only what it sees. The learner cannot know the other hands, but those of its own games
-are a fair sample of what they may be, given all that has been bid and played: the mean over them is what each card is
-worth with the policy as it is, as the mean of returns would be, and to prefer the best is a step of policy iteration.
-What is compared lies in one and the same world, where a return is compared with a critic's guess, and all cards are,
-where a return tells of one. Play-outs are short late in a deal, where most of what is lost at cards is lost.
+From the position of a game that is being played each legal action is tried, and the deal played to its end by the
+policy in all seats, each seat seeing only what it sees. The learner cannot know the other hands, but those of its own
+games are a fair sample of what they may be, given all that has been bid and played: the mean over them is what each
+action is worth with the policy as it is, as the mean of returns would be, and to prefer the best is a step of policy
+iteration. What is compared lies in one and the same world, where a return is compared with a critic's guess, and all
+actions are, where a return tells of one. Play-outs are short late in a deal, where most of what is lost at cards is
+lost; discards and earlier cards take a small share. Bids are not taught.
 
 The solver's values in place of play-outs teach something else, to play as if all cards were seen (docs/log.md).
 """
@@ -27,11 +28,11 @@ from smear_env import (
     original_actions,
     state_layout,
 )
-from training.arrays import BoolArray, Float32Array, Int8Array, Int64Array
+from training.arrays import BoolArray, Float32Array, Float64Array, Int8Array, Int64Array
 from training.choices import most_probable
 from training.network import Network
 
-PLAYING = PHASE_NAMES.index("play")
+BIDDING, PLAYING = PHASE_NAMES.index("bid"), PHASE_NAMES.index("play")
 ROOM = 4096
 """Play-outs at once."""
 
@@ -44,12 +45,19 @@ class Teacher:
 
     Args:
         rules: of each game.
-        most_cards: positions with more cards in all hands are not taught.
+        most_cards: a card decision is late in a deal if no more cards are left in all hands.
+        share: of the decisions late in a deal that are taught.
+        early: share of all others but bids.
         pay_for: gives what deals pay in an env of games by some rules, one for each game; points if None.
     """
 
     def __init__(
-        self, rules: list[Rules], most_cards: int, pay_for: Callable[[list[Rules]], Pay] | None = None
+        self,
+        rules: list[Rules],
+        most_cards: int,
+        share: float = 1.0,
+        early: float = 0.0,
+        pay_for: Callable[[list[Rules]], Pay] | None = None,
     ) -> None:
         # As many places for each of the rules as there are games by it.
         places = [rules[place % len(rules)] for place in range(max(ROOM, len(rules)))]
@@ -61,9 +69,9 @@ class Teacher:
         )
         self._room.reset()
         self._pay = pay_for(places) if pay_for else None
-        self._phase = observation_layout(rules[0])["phase"].start + PLAYING
+        self._phase = observation_layout(rules[0])["phase"].start
         self._hands = state_layout(rules[0])["hand"].slice
-        self._most_cards = most_cards
+        self._most_cards, self._share, self._early = most_cards, share, early
 
     def teach(
         self,
@@ -72,17 +80,20 @@ class Teacher:
         shown: VectorStep,
         seen: InOrder,
         states: Int8Array,
-        wanted: BoolArray,
+        learns: BoolArray,
+        chances: Float64Array,
         lesson: Float32Array,
     ) -> BoolArray:
-        """Write what each card brings in games that are in play; returns which games they are, [N].
+        """Write what each action brings in some of the games; returns which games they are, [N].
 
         network: plays on in all seats. shown, seen, states: what the games show now, what the network sees of it, and
-        their states [N, s]. wanted: [N] games to teach, if they can be. lesson: [N, n], written with what the team of
+        their states [N, s]. learns: [N] games that may be taught, each if its number of chances [N], uniform in [0, 1),
+        is below the share of decisions like its own. lesson: [N, n], written with what the team of
         the seat to act earns to the end of the deal, as rewards are; 0 where an action is not legal.
         """
-        can = wanted & (seen.observation[:, self._phase] == 1)
-        can &= states[:, self._hands].sum(axis=1) <= self._most_cards
+        playing, bidding = (seen.observation[:, self._phase + phase] == 1 for phase in (PLAYING, BIDDING))
+        late = playing & (states[:, self._hands].sum(axis=1) <= self._most_cards)
+        can = learns & (chances < np.where(late, self._share, self._early)) & ~bidding
         lesson[can] = 0
         games, actions = np.nonzero(seen.mask * can[:, None])
         if not len(games):

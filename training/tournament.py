@@ -28,7 +28,9 @@ from training.evaluation.plays import Plays, match_shares
 from training.evaluation.ratings import Ratings, rate
 from training.evaluation.run import ALONE, Lineup, Means, play_lineups
 from training.evaluation.tables import print_tables
-from training.files import commit, write_json
+from training.files import commit, report_json
+from training.plots.style import check_picture
+from training.progress import show_progress
 
 FORMAT = "smear-tournament/1"
 MODEL = (
@@ -206,22 +208,23 @@ class TournamentOptions:
     fresh: bool = False
     """Play again what is there from before."""
     json: Path | None = None
-    """File to write the result to."""
+    """File to write the result to; `-` for standard output, in place of the text."""
     picture: Path | None = None
     """File for a picture of the cross table, `.png` or `.svg`."""
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m training.tournament") -> None:
     """`python -m training.tournament`."""
     import tyro
 
     from training.config import parse_options
 
-    given = tyro.cli(TournamentOptions, prog="python -m training.tournament")
+    show_progress()
+    given = tyro.cli(TournamentOptions, prog=prog, args=arguments)
     try:
         rules = make_rules(given.rules, **parse_options(given.rules, given.options))
-        if given.picture and given.picture.suffix not in (".png", ".svg"):
-            raise ValueError(f"picture={str(given.picture)!r} must end with .png or .svg")
+        if given.picture:
+            check_picture(given.picture)
         usual = max(2, given.pairs // 10) if rules.teams == 3 else 0
         result = tournament(
             given.agents,
@@ -234,16 +237,17 @@ def main() -> None:
             limit_seconds=given.limit_seconds,
             means=means_of(given.processes, given.shard, given.runs, fresh=given.fresh),
         )
-        if given.json:
-            write_json(given.json, result)
+        printed = report_json(given.json, result)
         if given.picture:
-            from training.evaluation.picture import write_picture
+            from training.plots.crosstable import draw_crosstable
 
-            write_picture(result, given.picture)
+            draw_crosstable(result, [given.picture])
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
     except KeyboardInterrupt:
         sys.exit(f"stopped; what is done is in {given.runs}: the same command goes on")
+    if printed:
+        return
     console = Console()
     print_tables(result, console if console.is_terminal else Console(width=200))
 

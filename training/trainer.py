@@ -86,7 +86,8 @@ class Trainer:
         self.teacher = None
         if config.teacher:
             pay_for = self._pay_for if config.equity else None
-            self.teacher = Teacher(self.rules, config.teacher_cards, pay_for)
+            shares = config.teacher_share, config.teacher_early
+            self.teacher = Teacher(self.rules, config.teacher_cards, *shares, pay_for)
         self.rollout = Rollout.empty(
             *(config.steps, self.shown, self.network), lessons=self.teacher is not None
         )
@@ -205,7 +206,6 @@ class Trainer:
             others=self.others(),
             pay=self.pay,
             teacher=self.teacher if settings.teacher else None,
-            teacher_share=config.teacher_share,
         )
         collected = time.perf_counter()
         orders = [

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import tyro
 
+from benchmarks.progress import in_turn
 from smear_env import (
     PHASE_NAMES,
     Rules,
@@ -131,14 +132,13 @@ def _chunks(name: str, column: str, deals: FixedDeals, rules: Rules, runs: Path)
     make = {"expert": expert_values, "contracts": contract_values}[column]
     folder = runs / source_hash()[:16]
     parts = []
-    for first in range(0, len(deals.orders), CHUNK):
+    for first in in_turn(range(0, len(deals.orders), CHUNK), f"pieces of {name}'s {column}"):
         path = folder / f"{name}-{deals.sha256[:8]}-{column}-{first}.npy"
         if not path.is_file():
             part = slice(first, first + CHUNK)
             file = io.BytesIO()
             np.save(file, make(rules, deals.orders[part], deals.dealers[part]), allow_pickle=False)
             write_atomically(path, file.getvalue())
-            print(f"{name}: {column} of {min(first + CHUNK, len(deals.orders))} deals", flush=True)
         parts.append(np.load(path, allow_pickle=False))
     return np.concatenate(parts)
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, get_type_hints
 
+from smear_env._progress import counted
 from smear_env.agents.registry import agent_names
 from smear_env.plugins import load_plugins
 from smear_env.rules import PRESETS, Rules, make_rules
@@ -77,7 +78,7 @@ def _record(chosen: argparse.Namespace) -> int:
     totals = [0, 0]
 
     def matches() -> Iterator[dict[str, Any]]:
-        for game in range(chosen.matches):
+        for game in counted(range(chosen.matches), chosen.matches, "matches"):
             match = record_match(
                 rules, chosen.seed, game, agents=chosen.agent, max_deals=chosen.max_deals, legal=chosen.legal
             )
@@ -104,7 +105,7 @@ def _check(chosen: argparse.Namespace) -> int:
 
 def _check_file(path: str) -> tuple[int, int, int]:
     matches = deals = actions = 0
-    for match in read_transcripts(path):
+    for match in counted(read_transcripts(path), _lines(path), "matches"):
         try:
             check_match(match)
         except TranscriptError as error:
@@ -114,6 +115,15 @@ def _check_file(path: str) -> tuple[int, int, int]:
         deals += len(match["deals"])
         actions += sum(len(deal["actions"]) for deal in match["deals"])
     return matches, deals, actions
+
+
+def _lines(path: str) -> int:
+    """Lines of a file, 0 where it cannot be read: whoever reads it says why."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - as the reader, whose message names it
+            return sum(1 for _ in file)
+    except (OSError, ValueError):
+        return 0
 
 
 def _show(chosen: argparse.Namespace) -> int:

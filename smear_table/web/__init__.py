@@ -1,5 +1,5 @@
 """The table in the browser: `python -m smear_table.web` serves it on this machine, with the extra `web`.
 
-`store` is the file that outlives the server, `tables` the matches in play, `app` the pages and the socket, `guard` what
-is refused before either, `static` the page.
+`tables` are the matches in play, `app` the pages and the socket, `guard` what is refused before either, `static` the
+page.
 """

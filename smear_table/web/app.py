@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import secrets
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
@@ -25,13 +24,12 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from smear_env import make_rules
-from smear_table.catalogue import catalogue, checked_player, checked_rules
+from smear_table.catalogue import catalogue, read_setup
 from smear_table.replay import read_matches, replay_deal
-from smear_table.session import HUMAN, RefusedError, Seat, Setup, clean_name
+from smear_table.session import RefusedError
+from smear_table.store import Store
 from smear_table.web.guard import Guard
-from smear_table.web.store import Store
-from smear_table.web.tables import SPEEDS, Table, Tables, error
+from smear_table.web.tables import Table, Tables, error
 
 _log = logging.getLogger(__name__)
 
@@ -161,34 +159,6 @@ def _text(data: Mapping[str, Any], name: str) -> str:
     if not isinstance(value, str) or len(value) > 64:
         raise RefusedError(f"{name} must be a text of at most 64 characters.", "malformed")
     return value
-
-
-def read_setup(data: Mapping[str, Any]) -> tuple[Setup, str]:
-    """The setup and speed of a new table; RefusedError names the field that is wrong."""
-    unknown = sorted(set(data) - {"game", "options", "seats", "practice", "speed"})
-    if unknown:
-        raise RefusedError(f"{unknown[0][:32]!r} is no field of a table.", "malformed")
-    game, options = checked_rules(data.get("game"), data.get("options", {}))
-    speed, practice = data.get("speed", "normal"), data.get("practice", False)
-    if not isinstance(speed, str) or speed not in SPEEDS:
-        raise RefusedError(f"speed must be one of {', '.join(SPEEDS)}.", "malformed")
-    if not isinstance(practice, bool):
-        raise RefusedError("practice must be true or false.", "malformed")
-    given = data.get("seats")
-    players = make_rules(game, **options).players
-    if (
-        not isinstance(given, list)
-        or len(given) != players
-        or not all(isinstance(one, dict) for one in given)
-    ):
-        raise RefusedError(f"seats must be a list of {players}, each with a player and a name.", "malformed")
-    seats = tuple(
-        Seat(checked_player(game, one.get("player")), clean_name(one.get("name", ""), f"Seat {index + 1}"))
-        for index, one in enumerate(given)
-    )
-    if not any(seat.player == HUMAN for seat in seats):
-        raise RefusedError("At least one seat must be a person's.", "malformed")
-    return Setup(game, options, seats, secrets.randbits(64), practice), speed
 
 
 class _Browser:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
-import os
 import socket
 import sys
 import webbrowser
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
+
+from smear_table.store import Store, StoreError, tables_file
 
 DEFAULT_PORT = 8765
 LONGEST_FRAME = 16 * 1024
@@ -16,14 +18,43 @@ LONGEST_FRAME = 16 * 1024
 _ALL = ("0.0.0.0", "::")  # noqa: S104 - compared with, never bound unless asked for
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+@dataclass(frozen=True)
+class Web:
+    """Play in the browser, with people and agents in any seats. Only this machine can reach the table unless another
+    --host is given.
+    """
+
+    host: str = "127.0.0.1"
+    """Address to listen on; 0.0.0.0 for the whole network."""
+    port: int = DEFAULT_PORT
+    """Port to listen on."""
+    tables: Path = field(default_factory=tables_file)
+    """File that keeps the tables; :memory: to keep none."""
+    allow_host: tuple[str, ...] = ()
+    """Another name by which browsers call this machine; may be given several times."""
+    open: bool = False
+    """Open a browser."""
+    log_level: Literal["debug", "info", "warning", "error"] = "warning"
+    """What the server's log tells."""
+
+
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m smear_table.web") -> int:
     """Serve until interrupted; the exit status."""
-    chosen = _parser().parse_args(arguments)
+    try:
+        import tyro
+    except ModuleNotFoundError as missing:
+        print(f"the web table needs {missing.name}: pip install 'smear-env[web]'", file=sys.stderr)
+        return 1
+    config = (tyro.conf.FlagCreatePairsOff, tyro.conf.UseAppendAction)
+    return serve(tyro.cli(Web, prog=prog, args=arguments, config=config))
+
+
+def serve(chosen: Web) -> int:
+    """Serve until interrupted; the exit status."""
     try:
         import uvicorn
 
         from smear_table.web.app import make_app
-        from smear_table.web.store import Store, StoreError
     except ModuleNotFoundError as missing:
         print(f"the web table needs {missing.name}: pip install 'smear-env[web]'", file=sys.stderr)
         return 1
@@ -63,34 +94,3 @@ def _warm() -> None:
     assert session.turn is not None, "a match has begun"
     session.act(session.turn, session.legal()[0], 0)
     seat_view(session, 0)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "python -m smear_table.web",
-        description="Play in the browser, with people and agents in any seats. Only this machine can reach the table "
-        "unless another --host is given.",
-    )
-    parser.add_argument(
-        "--host", default="127.0.0.1", help="address to listen on; 0.0.0.0 for the whole network"
-    )
-    parser.add_argument("--port", type=int, default=DEFAULT_PORT)
-    parser.add_argument(
-        "--tables", type=Path, default=tables_file(), help="file that keeps the tables; :memory: to keep none"
-    )
-    parser.add_argument(
-        "--allow-host",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="another name by which browsers call it",
-    )
-    parser.add_argument("--open", action="store_true", help="open a browser")
-    parser.add_argument("--log-level", default="warning", choices=("debug", "info", "warning", "error"))
-    return parser
-
-
-def tables_file() -> Path:
-    """Where tables are kept unless told otherwise: in the user's data folder."""
-    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-    return Path(base) / "smear" / "tables.sqlite"

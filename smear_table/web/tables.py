@@ -12,24 +12,18 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from typing import Any, Protocol
 
-import numpy as np
-
-from smear_env import Agent, Rules, checkpoints_folder, load_policy, make_agent
+from smear_env import Agent
 from smear_table.advice import advise, adviser_of
 from smear_table.catalogue import GAMES
-from smear_table.players import make_ready, untrained
+from smear_table.pace import SPEEDS, pause
+from smear_table.players import seated, untrained
 from smear_table.review import review_deal
 from smear_table.session import HUMAN, Event, RefusedError, Session, Setup
+from smear_table.store import Kept, Store, token_hash
 from smear_table.view import deal_summary, seat_view, table_facts
-from smear_table.web.store import Kept, Store, token_hash
 
-SPEEDS = {"slow": 1.6, "normal": 0.8, "fast": 0.3, "instant": 0.0}
-"""Seconds between the actions of agents."""
-AFTER_TRICK = 2.0
-"""So much longer is a finished trick left on the table."""
 MOST_IN_MEMORY = 2000
 QUICK = 0.001
 """Seconds: an agent that decides faster is asked at once; a thread would cost more."""
@@ -126,10 +120,11 @@ class Table:
                 "points": round(one.points, 2),
                 "error": round(one.error, 2),
                 "make": None if one.make is None else round(one.make, 3),
+                "win": None if one.win_change is None else round(one.win_change, 4),
             }
             for one in found
         ]
-        name, _ = adviser_of(rules)
+        name = adviser_of(rules).name
         outside = untrained(name, rules)
         return {"type": "hint", "number": number, "adviser": name, "untrained": outside, "rows": rows}
 
@@ -187,7 +182,7 @@ class Table:
                     "speed": self.speed,
                     "present": present,
                     "waiting": waiting,
-                    "hints": self.session.setup.practice or len(self.session.setup.humans) == 1,
+                    "hints": self.session.setup.hints,
                 }
             listener.tell(views[seat])
 
@@ -221,9 +216,8 @@ class Table:
                         error("The player at this seat has failed; the server's log says why.", "failed")
                     )
                 return
-            waits = SPEEDS[self.speed] * (AFTER_TRICK if _trick_just_ended(session) else 1.0)
             # Even a pause of 0 lets other tables in.
-            await asyncio.sleep(max(0.0, waits - (loop.time() - started)))
+            await asyncio.sleep(max(0.0, pause(session, self.speed) - (loop.time() - started)))
             if session is self.session and number == session.number and self._may_run():
                 self._keep(session.act(seat, session.rules.action_names[action], number))
 
@@ -297,31 +291,6 @@ class Tables:
             self._live.pop(name).stop()
 
 
-def seated(player: str, rules: Rules, seat: int, seed: int) -> Agent:
-    """An agent ready to play; policies without search keep nothing between decisions and are shared."""
-    if player in _policies():
-        return _shared(player, rules)
-    agent = make_agent(player)
-    return make_ready(
-        agent, rules, seat, int(np.random.SeedSequence((seed, seat)).generate_state(1, np.uint64)[0])
-    )
-
-
 def error(message: str, code: str) -> dict[str, str]:
     """A message that something was refused or failed."""
     return {"type": "error", "code": code, "message": message}
-
-
-@lru_cache(maxsize=1)
-def _policies() -> frozenset[str]:
-    return frozenset(path.parent.name for path in checkpoints_folder().glob("*/policy.json"))
-
-
-@lru_cache(maxsize=64)
-def _shared(player: str, rules: Rules) -> Agent:
-    return make_ready(load_policy(player), rules)
-
-
-def _trick_just_ended(session: Session) -> bool:
-    plays = sum(phase == "play" for _, phase, _ in session.said)
-    return plays > 0 and plays % session.rules.players == 0

@@ -15,19 +15,20 @@ from pathlib import Path
 import torch
 import tyro
 from rich.console import Console
-from rich.progress import Progress
 
 from smear_env import PRESETS, PolicyAgent, Rules, make_agent, make_rules
 from training.config import parse_options
 from training.equity.build import REPLICATES, build_equity
 from training.equity.calls import DEFAULT_SCORES, count_calls
 from training.equity.grid import make_grid
-from training.equity.picture import write_picture
 from training.equity.report import calls_table, contracts_table, print_equity, strength_table
 from training.equity.selfplay import make_chooser
 from training.equity.solve import ConvergenceError
 from training.equity.table import load_equity, read_equity, save_equity, table_name
 from training.files import write_json
+from training.plots.equity import draw_equity
+from training.plots.style import check_picture
+from training.progress import show_progress
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,8 @@ def run(given: EquityOptions, console: Console) -> None:
     """Make, read or count what is asked for; ValueError for what makes no sense."""
     torch.set_num_threads(given.threads)
     rules = _rules(given)
-    if given.picture and given.picture.suffix not in (".png", ".svg"):
-        raise ValueError(f"picture={str(given.picture)!r} must end with .png or .svg")
+    if given.picture:
+        check_picture(given.picture)
     if given.calls:
         show_calls(given, rules, console)
         return
@@ -86,23 +87,20 @@ def run(given: EquityOptions, console: Console) -> None:
         equity = load_equity(folder, rules)
     else:
         grid = make_grid(rules, floor=given.floor, bins=given.bins or None)
-        with Progress(console=Console(stderr=True), transient=True) as progress:
-            task = progress.add_task("deals", total=None)
-            equity = build_equity(
-                given.player,
-                rules,
-                grid,
-                deals=given.deals,
-                seed=given.seed,
-                sampled=given.sampled,
-                replicates=given.replicates,
-                check=given.check,
-                measure_bins=given.measure_bins,
-                command="python -m training.equity " + shlex.join(sys.argv[1:]),
-                progress=lambda done, total: progress.update(task, completed=done, total=total),
-            )
+        equity = build_equity(
+            given.player,
+            rules,
+            grid,
+            deals=given.deals,
+            seed=given.seed,
+            sampled=given.sampled,
+            replicates=given.replicates,
+            check=given.check,
+            measure_bins=given.measure_bins,
+            command="python -m training.equity " + shlex.join(sys.argv[1:]),
+        )
         equity = read_equity(save_equity(folder, equity))
-    write_picture(equity, given.picture or folder / f"{table_name(equity.rules)}.png")
+    draw_equity(equity, [given.picture or folder / f"{table_name(equity.rules)}.png"])
     print_equity(equity, console)
 
 
@@ -164,6 +162,7 @@ def main() -> None:
         EquityOptions, prog="python -m training.equity", config=(tyro.conf.PositionalRequiredArgs,)
     )
     console = Console()
+    show_progress()
     try:
         run(given, console if console.is_terminal else Console(width=200))
     except (ValueError, OSError, ConvergenceError) as error:

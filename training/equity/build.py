@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,6 @@ def build_equity(
     check: int = 0,
     measure_bins: bool = False,
     command: str = "",
-    progress: Callable[[int, int], None] | None = None,
 ) -> MatchEquity:
     """The table of a player (registered name or checkpoint) who sits in every seat.
 
@@ -50,7 +48,6 @@ def build_equity(
         check: matches to compare with, 0 for none; of another seed than the deals.
         measure_bins: say what each boundary of bins is worth.
         command: kept in the description.
-        progress: is told how many deals of how many are done.
 
     Raises ValueError for arguments that make no sense, and ConvergenceError for a player whose matches hardly end.
     """
@@ -59,7 +56,7 @@ def build_equity(
     if check < 0:
         raise ValueError(f"check={check} must not be negative")
     choose = make_chooser(name, rules, sampled=sampled, seed=seed)
-    outcomes = collect_outcomes(choose, rules, grid, deals, seed, progress=progress)
+    outcomes = collect_outcomes(choose, rules, grid, deals, seed)
     successors = find_successors(rules, outcomes)
     solution = solve(outcomes, successors)
     errors = standard_errors(outcomes, successors, solution.values, replicates, seed)

@@ -13,6 +13,7 @@ from training.arrays import Int8Array, Int64Array
 from training.equity.grid import relative_order
 from training.equity.selfplay import Chooser, play_on
 from training.metrics import MAX_STRENGTH, hand_strength
+from training.progress import counted
 
 DEFAULT_SCORES = {
     "four_point": ((0, 0), (8, 8), (14, 14), (14, 8), (8, 14)),
@@ -69,7 +70,8 @@ def count_calls(
     the deals are the same at every set of scores. Raises ValueError for scores of another number of teams, or none to
     start a deal from.
     """
-    return [_count(choose, rules, tuple(one), deals, seed, min(games, deals)) for one in scores]
+    counting = counted(scores, len(scores), "scores", "counting calls", slow=True)
+    return [_count(choose, rules, tuple(one), deals, seed, min(games, deals)) for one in counting]
 
 
 def _count(

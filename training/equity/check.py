@@ -11,6 +11,7 @@ from smear_env import SelfPlayVectorEnv
 from training.arrays import Float64Array
 from training.equity.selfplay import Chooser, play_on
 from training.equity.table import MatchEquity
+from training.progress import counted
 
 DECILES = 10
 WITHIN = 0.02
@@ -34,7 +35,8 @@ def play_matches(equity: MatchEquity, choose: Chooser, matches: int, seed: int, 
     rules, teams = equity.rules, equity.rules.teams
     generator = np.random.default_rng([seed, 2])
     predicted, shares = [], []
-    for first in range(0, matches, games):
+    starts = range(0, matches, games)
+    for first in counted(starts, len(starts), "parts", "matches to compare with", slow=True):
         count = min(games, matches - first)
         scores = generator.integers(-(rules.target // 2), rules.target, size=(count, teams))
         dealers = generator.integers(rules.players, size=count)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +10,7 @@ from smear_env import Rules, SelfPlayVectorEnv
 from training.arrays import BoolArray, Float64Array, Int64Array
 from training.equity.grid import Grid
 from training.equity.selfplay import Chooser, play_on
+from training.progress import steps
 
 NOBODY = -1
 _SPAN = 128
@@ -80,7 +80,6 @@ def collect_outcomes(
     seed: int,
     *,
     games: int = 4096,
-    progress: Callable[[int, int], None] | None = None,
 ) -> Outcomes:
     """Play about `deals` deals from every combination of bins, whole shares to each start, and count what they bring.
 
@@ -94,12 +93,10 @@ def collect_outcomes(
     share = -(-deals // starts)
     coarse = np.repeat(np.arange(grid.coarse_cells), starts)
     keys: list[Int64Array] = []
-    done = 0
-    for cells in np.array_split(coarse, -(-len(coarse) // games)):
-        keys.append(_played(choose, rules, grid, cells, share, generator))
-        done += len(cells)
-        if progress is not None:
-            progress(done * share, len(coarse) * share)
+    with steps(len(coarse) * share, "deals", "playing", slow=True) as progress:
+        for cells in np.array_split(coarse, -(-len(coarse) // games)):
+            keys.append(_played(choose, rules, grid, cells, share, generator))
+            progress.add(len(cells) * share)
     counted, count = np.unique(np.concatenate(keys), return_counts=True)
     return _from_keys(grid, counted, count.astype(np.float64))
 

@@ -17,6 +17,7 @@ from smear_env import Rules, standings
 from training.arrays import BoolArray, Float64Array, Int64Array
 from training.equity.grid import Grid
 from training.equity.outcomes import Outcomes
+from training.progress import counted
 
 RESIDUAL = 1e-4
 """A table whose values differ more from what they should be by their successors is refused."""
@@ -130,7 +131,7 @@ def standard_errors(
     """Standard error of every value, [cells, teams], from so many resampled sets of counts solved again."""
     generator = np.random.default_rng([seed, 1])
     total, squares = np.zeros_like(values), np.zeros_like(values)
-    for _ in range(replicates):
+    for _ in counted(range(replicates), replicates, "resampled tables", "sampling errors"):
         again = values.copy()
         iterate(again, outcomes.resampled(generator).probability, successors)
         total += again - values
@@ -147,7 +148,8 @@ def bin_losses(rules: Rules, outcomes: Outcomes, values: Float64Array) -> list[d
     grid: Grid = outcomes.grid
     below = (grid.scores() <= grid.last).all(axis=1)
     losses = []
-    for index in range(len(grid.bins) - 1):
+    boundaries = range(len(grid.bins) - 1)
+    for index in counted(boundaries, len(boundaries), "boundaries of bins", "what they are worth"):
         coarser = outcomes.merged(index)
         again = values.copy()
         iterate(again, coarser.probability, find_successors(rules, coarser))

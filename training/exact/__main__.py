@@ -18,7 +18,8 @@ from rich.table import Table
 from smear_env import make_agent, make_rules
 from training.config import parse_options
 from training.exact import Tree, build_tree, exploitability, of_agent, solve_game
-from training.files import write_json
+from training.files import report_json
+from training.progress import counted, show_progress
 
 FORMAT = "smear-exact/1"
 
@@ -36,13 +37,13 @@ class ExactOptions:
     game_value: bool = True
     """Solve the game too, by linear programming."""
     json: Path | None = None
-    """File to write the figures to."""
+    """File to write the figures to; `-` for standard output, in place of the text."""
 
 
 def analyse(tree: Tree, agents: tuple[str, ...]) -> list[dict[str, Any]]:
     """A row for each agent and way to play: `agent`, `play`, `exploitability` and what `Exploitability` holds."""
     rows = []
-    for name in agents:
+    for name in counted(agents, len(agents), "agents", "best responses", slow=True):
         for play in ("sampled", "greedy"):
             found = exploitability(tree, of_agent(tree, make_agent(name), greedy=play == "greedy"))
             row = {"agent": name, "play": play, "exploitability": found.mean}
@@ -64,6 +65,7 @@ def main() -> None:
     """`python -m training.exact`."""
     given = tyro.cli(ExactOptions, prog="python -m training.exact")
     console = Console(markup=False, width=None if sys.stdout.isatty() else 120)
+    show_progress()
     try:
         rules = make_rules(given.rules, **parse_options(given.rules, given.options))
         for name in given.agents:
@@ -78,10 +80,11 @@ def main() -> None:
         }
         if given.game_value:
             result["game_value"], _ = solve_game(tree)
-        if given.json:
-            write_json(given.json, result)
+        printed = report_json(given.json, result)
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")
+    if printed:
+        return
     console.print(
         f"{tree.deals:,} deals, {tree.nodes:,} positions, {len(tree.seat):,} information sets, {tree.leaves:,} ends",
         highlight=False,

@@ -12,6 +12,7 @@ import tyro
 
 from smear_env import make_rules
 from training.files import commit
+from training.progress import show_progress
 from training.variates.fit import fit_value, played_deals
 from training.variates.value import save_value
 
@@ -58,6 +59,7 @@ def fit(given: Fit) -> None:
 
 def main() -> None:
     """`python -m training.variates`."""
+    show_progress()
     try:
         fit(tyro.cli(Fit, prog="python -m training.variates"))
     except (ValueError, OSError) as error:

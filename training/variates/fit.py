@@ -13,6 +13,7 @@ from training.arrays import Float32Array, Int8Array
 from training.evaluation.deals import Deals
 from training.evaluation.players import draw_seed
 from training.evaluation.plays import play
+from training.progress import counted, steps
 from training.variates.draws import read_draws
 from training.variates.luck import replay
 from training.variates.value import feature_count, features
@@ -34,22 +35,24 @@ def played_deals(
     targets: list[Float32Array] = []
     done = number = 0
     source = Deals(seed)
-    while done < deals:
-        one, other = pairs[number % len(pairs)]
-        # With three teams the second agent has two.
-        lineup = [make_agent(one), *[make_agent(other)] * (rules.teams - 1)]
-        for place, agent in enumerate(dict.fromkeys(lineup)):
-            agent.reset(rules, -1, draw_seed("fit", seed, number, place))
-        played = play(lineup, rules, source, number * CHUNK, CHUNK)
-        env, shown = source.begin(rules, number * CHUNK, CHUNK, skip_forced=True)
-        draws = read_draws(replay(env, shown, played.actions), rules)
-        number += 1
-        drew = np.flatnonzero(draws.drawn.any(axis=(1, 2)))
-        draws = draws.of(drew)
-        teams = (draws.bidder[:, None] + np.arange(rules.teams)) % rules.teams
-        inputs.append(features(draws, draws.drawn[:, None], rules).astype(np.int8))
-        targets.append(np.take_along_axis(played.points[drew], teams, axis=1).astype(np.float32))
-        done += len(drew)
+    with steps(deals, "deals", "playing", slow=True) as progress:
+        while done < deals:
+            one, other = pairs[number % len(pairs)]
+            # With three teams the second agent has two.
+            lineup = [make_agent(one), *[make_agent(other)] * (rules.teams - 1)]
+            for place, agent in enumerate(dict.fromkeys(lineup)):
+                agent.reset(rules, -1, draw_seed("fit", seed, number, place))
+            played = play(lineup, rules, source, number * CHUNK, CHUNK)
+            env, shown = source.begin(rules, number * CHUNK, CHUNK, skip_forced=True)
+            draws = read_draws(replay(env, shown, played.actions), rules)
+            number += 1
+            drew = np.flatnonzero(draws.drawn.any(axis=(1, 2)))
+            draws = draws.of(drew)
+            teams = (draws.bidder[:, None] + np.arange(rules.teams)) % rules.teams
+            inputs.append(features(draws, draws.drawn[:, None], rules).astype(np.int8))
+            targets.append(np.take_along_axis(played.points[drew], teams, axis=1).astype(np.float32))
+            done += len(drew)
+            progress.add(len(drew))
     return np.concatenate(inputs), np.concatenate(targets)
 
 
@@ -66,7 +69,7 @@ def fit_value(
     optimizer = torch.optim.Adam(network.parameters(), lr=2e-3)
     steps = epochs * ((len(x) - held) // BATCH)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 2e-3, total_steps=steps)
-    for _ in range(epochs):
+    for _ in counted(range(epochs), epochs, "epochs", "fitting", slow=True):
         order = torch.randperm(len(x) - held)
         for first in range(0, len(order) - BATCH + 1, BATCH):
             rows = order[first : first + BATCH]

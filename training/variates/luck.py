@@ -21,6 +21,7 @@ from training.arrays import Float64Array, Int8Array, Int64Array
 from training.evaluation.deals import Deals
 from training.evaluation.figures import Comparison, interval
 from training.evaluation.players import draw_seed, sees_all
+from training.progress import counted
 from training.variates.draws import other_draws, read_draws
 from training.variates.value import Value, load_value
 
@@ -170,7 +171,9 @@ def comparison_luck(
             for team, agent in enumerate(lineup)
             if isinstance(agent, PolicyAgent) and agent.sample
         }
-        for first in range(0, len(plays), DEALS):
+        starts = range(0, len(plays), DEALS)
+        doing = f"what was luck, side {side + 1} of {len(comparison.plays)}"
+        for first in counted(starts, len(starts), "parts", doing, slow=True):
             part = slice(first, min(first + DEALS, len(plays)))
             env, shown = deals.begin(rules, first, part.stop - first, skip_forced=True)
             seed = draw_seed("variates", deals.seed, first, side)

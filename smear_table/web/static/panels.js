@@ -66,6 +66,7 @@ const opener = (index, show) => h("button", { type: "button", class: "plain", "a
 /** What each action is worth. */
 export function hintSheet(hint, choose) {
   const bids = hint.rows.some((row) => row.make !== null);
+  const wins = hint.rows.some((row) => row.win !== null);
   const rows = hint.rows.map((row, index) => {
     const bar = h("span", { class: "bar-track" }, h("i"));
     bar.firstChild.style.setProperty("inline-size", `${Math.round(100 * row.probability)}%`);
@@ -73,11 +74,12 @@ export function hintSheet(hint, choose) {
       h("th", { scope: "row" }, h("button", { type: "button", class: "plain", "aria-label": `Choose ${actionText(row.action)}`, onclick: () => choose(row.action) }, actionSign(row.action))),
       h("td", { class: "right" }, h("span", { class: "percent" }, `${Math.round(100 * row.probability)} %`), bar),
       h("td", { class: "right", title: `± ${row.error}` }, signed(Number(row.points.toFixed(1)))),
-      bids ? h("td", { class: "right" }, row.make === null ? "" : `${Math.round(100 * row.make)} %`) : null);
+      bids ? h("td", { class: "right" }, row.make === null ? "" : `${Math.round(100 * row.make)} %`) : null,
+      wins ? h("td", { class: "right" }, `${signed(Number((100 * row.win).toFixed(1)))} %`) : null);
   });
   return h("section", { class: "block hint" }, h("h2", {}, "Hint"),
-    h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Action"), h("th", { scope: "col", class: "right" }, "Chosen"), h("th", { scope: "col", class: "right" }, "Points"), bids ? h("th", { scope: "col", class: "right" }, "Made") : null)), h("tbody", {}, rows)),
-    h("p", { class: "quiet" }, `How often ${hint.adviser} would choose it, and your points less the others' to expect, over deals that fit what you see.${hint.untrained.length ? ` It was not trained on ${hint.untrained.join(", ")}.` : ""}`));
+    h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Action"), h("th", { scope: "col", class: "right" }, "Chosen"), h("th", { scope: "col", class: "right" }, "Points"), bids ? h("th", { scope: "col", class: "right" }, "Made") : null, wins ? h("th", { scope: "col", class: "right" }, "Match") : null)), h("tbody", {}, rows)),
+    h("p", { class: "quiet" }, `How often ${hint.adviser} would choose it, and your points less the others' to expect, over deals that fit what you see.${wins ? " Match: what the deal would change in your chance of winning the match." : ""}${hint.untrained.length ? ` It was not trained on ${hint.untrained.join(", ")}.` : ""}`));
 }
 
 /** What a deal has given: the last one, on which the match waits, or an earlier one. */

@@ -1,13 +1,14 @@
 """The file that tables live in: setup, tokens and every event, in SQLite.
 
-An event is committed before anybody is told of it, so that what has been seen survives a kill of the server. Tokens are
-kept as hashes: who reads the file cannot sit down with what he finds.
+An event is committed before anybody is told of it, so that what has been seen survives a kill of the program. Tokens
+are kept as hashes: who reads the file cannot sit down with what he finds. A match of a terminal has none.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Mapping
@@ -64,7 +65,7 @@ class Store:
             raise StoreError(f"{path}: no file of tables ({error}); name another with --tables") from error
         if version not in (0, VERSION):
             raise StoreError(
-                f"{path}: tables of version {version}, this server knows {VERSION}; name another file"
+                f"{path}: tables of version {version}, this program knows {VERSION}; name another file"
             )
 
     def close(self) -> None:
@@ -104,6 +105,14 @@ class Store:
         )
         return Kept(Session(setup, self.events(table)), speed, seats)
 
+    def without_tokens(self, most: int) -> list[tuple[str, float]]:
+        """(name, time it was laid) of tables that no token opens, those of terminals, the latest first."""
+        return self._base.execute(
+            "SELECT id, created FROM tables WHERE id NOT IN (SELECT table_id FROM tokens) "
+            "ORDER BY created DESC LIMIT ?",
+            (most,),
+        ).fetchall()
+
     def events(self, table: str) -> list[Event]:
         """All events of a table in order."""
         rows = self._base.execute(
@@ -126,3 +135,9 @@ class _Transaction:
 def token_hash(token: str) -> str:
     """What is kept of a token."""
     return hashlib.sha256(token.encode()).hexdigest()
+
+
+def tables_file() -> Path:
+    """Where tables are kept unless told otherwise: in the user's data folder."""
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(base) / "smear" / "tables.sqlite"

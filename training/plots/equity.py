@@ -1,7 +1,8 @@
-"""A picture of a table: shades by score, with lines of equal chances that also grey print shows."""
+"""Match equity as a heat map: shades by score, with lines of equal chances that also grey print shows."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,36 +11,24 @@ import numpy as np
 from training.equity.report import plane, slices
 from training.equity.table import MatchEquity
 from training.evaluation.players import label
-from training.files import write_figure
+from training.plots.style import SHADES, drawing, save
 
-SHADES = "cividis"
-"""Lightness rises evenly, so that it is read in grey and by all eyes."""
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 
-def write_picture(equity: MatchEquity, path: Path) -> None:
-    """Write the dealer's team's chances by both scores as PNG or SVG; of three teams, for some scores of the third."""
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    import matplotlib.pyplot as plt
-
+def draw_equity(equity: MatchEquity, paths: Sequence[Path]) -> None:
+    """Draw the dealer's team's chances by both scores; of three teams, for some scores of the third."""
     thirds = slices(equity)
-    with mpl.rc_context({"svg.hashsalt": "smear", "font.family": "DejaVu Sans", "font.size": 10}):
-        figure, panels = plt.subplots(
-            1, len(thirds), figsize=(1.6 + 5.2 * len(thirds), 5.4), layout="constrained", squeeze=False
-        )
+    with drawing(1.6 + 5.2 * len(thirds), 5.4, columns=len(thirds)) as (figure, panels):
         for axes, third in zip(panels[0], thirds, strict=True):
             shown = _draw(axes, equity, third)
         bar = figure.colorbar(shown, ax=list(panels[0]), ticks=[0, *LEVELS, 1], shrink=0.9)
         bar.set_label("probability that the dealer's team wins the match")
-        told = equity.description
-        options = "".join(f", {name}={value}" for name, value in equity.rules.options().items())
-        name = label(told.get("player", {}).get("name", ""))
         figure.set_layout_engine("constrained", h_pad=0.06)
+        options = "".join(f", {name}={value}" for name, value in equity.rules.options().items())
+        name = label(equity.description.get("player", {}).get("name", ""))
         figure.suptitle(f"{equity.rules.name}{options}: {name} in every seat", fontsize=12)
-        write_figure(path, figure, dpi=130)
-        plt.close(figure)
+        save(figure, paths)
 
 
 def _draw(axes: Any, equity: MatchEquity, third: int | None) -> Any:
@@ -56,8 +45,9 @@ def _draw(axes: Any, equity: MatchEquity, third: int | None) -> Any:
     axes.set_xlabel("score of the next team" if third is not None else "score of the other team")
     axes.set_ylabel("score of the dealer's team")
     if third is not None:
-        axes.set_title(f"third team at {third}", fontsize=10)
+        axes.set_title(f"third team at {third}")
     steps = [score for score in scores if score % 3 == 0]
     axes.set_xticks(steps)
     axes.set_yticks(steps)
+    axes.spines[:].set_visible(True)
     return shown

@@ -1,0 +1,124 @@
+"""The full screen: an application of screens for the lobby, a table and a replay."""
+
+from __future__ import annotations
+
+import signal
+from typing import ClassVar
+
+from textual import events
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from smear_table.replay import read_matches
+from smear_table.session import RefusedError
+from smear_table.store import Store
+from smear_table.terminal.arguments import Play, asked_setup
+from smear_table.terminal.lobby import LobbyScreen
+from smear_table.terminal.match import Match, unfinished
+from smear_table.terminal.replay import ReplayScreen
+from smear_table.terminal.table import TableScreen
+from smear_table.terminal.themes import DARK, LIGHT
+from smear_table.terminal.thinking import still_thinking
+
+LEAST = (50, 20)
+"""Columns and lines below which a table cannot be read."""
+
+
+class SmearApp(App[int]):
+    """Everything on the full screen; begins as the command asks, at a table, in a replay or in the lobby."""
+
+    CSS_PATH = "app.tcss"
+    TITLE = "Smear"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c,ctrl+q", "quit", show=False, priority=True),
+        Binding("t", "theme", show=False),
+    ]
+
+    def __init__(self, chosen: Play, store: Store, match: Match | None = None) -> None:
+        super().__init__()
+        self.store = store
+        self._chosen, self._match = chosen, match
+        self._content = chosen.replay.read_bytes() if chosen.replay else None
+        if self._content is not None:
+            read_matches(self._content)
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Our own colours, for style sheets that are read before a theme is."""
+        return DARK.variables
+
+    def on_mount(self) -> None:
+        """Open the first screen."""
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.theme = f"smear-{self._chosen.theme}"
+        self._leave_on_signals()
+        self.push_screen(LobbyScreen(self._chosen.speed, self._chosen.name))
+        if self._content is not None:
+            self.open_replay(self._content)
+        elif self._match is not None:
+            self.sit_down(self._match)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """A terminal that is too small says so."""
+        small = event.size.width < LEAST[0] or event.size.height < LEAST[1]
+        if small and not isinstance(self.screen, TooSmall):
+            self.push_screen(TooSmall())
+        elif not small and isinstance(self.screen, TooSmall):
+            self.pop_screen()
+
+    def sit_down(self, match: Match) -> None:
+        """Show a match."""
+        self.push_screen(TableScreen(match))
+
+    def open_replay(self, content: bytes, deal: int = 0) -> None:
+        """Show a transcript; RefusedError where it is none."""
+        self.push_screen(ReplayScreen(read_matches(content), deal=deal))
+
+    def action_theme(self) -> None:
+        """Dark or light."""
+        self.theme = "smear-light" if self.theme == "smear-dark" else "smear-dark"
+
+    def _leave_on_signals(self) -> None:
+        """A terminal is left as it was found, whoever ends the program."""
+        import asyncio
+        import contextlib
+
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(number, lambda: self.exit(128 + signal.SIGTERM))
+
+
+class TooSmall(ModalScreen[None]):
+    """Shown while the terminal is too small."""
+
+    def compose(self) -> ComposeResult:
+        """The message."""
+        with Vertical(id="cover"):
+            yield Static(f"The terminal is too small: {LEAST[0]} columns and {LEAST[1]} lines at least.")
+            yield Static("Make it larger, or leave with Ctrl-C and use --plain.", classes="quiet")
+
+
+def run(chosen: Play, store: Store) -> tuple[int, bool]:
+    """Play on the full screen; the exit status, and whether a thread still thinks. ValueError for bad choices."""
+    match = None
+    if chosen.resume:
+        kept = unfinished(store)
+        if not kept:
+            raise ValueError(f"resume: {chosen.tables} holds no match that can go on")
+        match = Match.kept(store, kept[0][0])
+    elif chosen.rules:
+        match = Match.new(store, *asked_setup(chosen))
+    try:
+        app = SmearApp(chosen, store, match)
+    except OSError as problem:
+        raise ValueError(f"replay: {problem}") from problem
+    status = app.run()
+    return status or 0, still_thinking()
+
+
+__all__ = ["RefusedError", "SmearApp", "run"]

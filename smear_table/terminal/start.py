@@ -1,0 +1,61 @@
+"""The command: which way to play, and a remedy where a part is missing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from smear_table.store import Store, StoreError
+from smear_table.terminal.arguments import Play
+
+
+def play(chosen: Play = Play()) -> int:  # noqa: B008 - frozen
+    """Play until the person leaves; the exit status."""
+    try:
+        store = Store(":memory:" if chosen.tables == Path(":memory:") else chosen.tables)
+    except (StoreError, OSError) as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    try:
+        return _play(chosen, store)
+    except ValueError as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    finally:
+        store.close()
+
+
+def _play(chosen: Play, store: Store) -> int:
+    if chosen.plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        from smear_table.terminal.plain import Plain
+
+        return Plain(store, sys.stdin, sys.stdout).run(chosen)
+    try:
+        from smear_table.terminal.app import run
+    except ModuleNotFoundError as missing:
+        if missing.name is None or missing.name.partition(".")[0] not in ("textual", "rich"):
+            raise
+        print(
+            f"the full screen needs {missing.name}: pip install 'smear-env[play]', or use --plain",
+            file=sys.stderr,
+        )
+        return 1
+    status, thinking = run(chosen, store)
+    if thinking:
+        # A search in compiled code cannot be interrupted, and whatever was done is on disk.
+        store.close()
+        sys.stdout.flush()
+        os._exit(status)
+    return status
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """`python -m smear_table.terminal`."""
+    try:
+        import tyro
+    except ModuleNotFoundError:
+        print("the command needs tyro: pip install 'smear-env[play]'", file=sys.stderr)
+        return 1
+    return play(tyro.cli(Play, prog="python -m smear_table.terminal", args=arguments))
