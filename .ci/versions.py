@@ -19,6 +19,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -196,6 +197,8 @@ def main(arguments: Sequence[str]) -> int:
     """Run what is asked for; 1 if anything failed."""
     table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
     given = parse(arguments, list(table))
+    # Told to stop, by a stage's limit for one, it takes its environment and what runs there along.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     failed = False
     for name in given.names or table:
         print(f"{name}: ", end="", flush=True)
