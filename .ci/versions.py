@@ -36,19 +36,8 @@ PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo", "safetensors", "pillow"
 QUICK = ("tests/test_pettingzoo.py", "tests/test_single.py")
 TESTS = (
     *QUICK,
-    *(
-        "tests/test_aec_copies.py",
-        "tests/test_aec_masks.py",
-        "tests/test_aec_rewards.py",
-        "tests/test_aec_vector.py",
-    ),
-    *(
-        "tests/test_vector.py",
-        "tests/test_vector_deals.py",
-        "tests/test_observation.py",
-        "tests/test_policy.py",
-    ),
-    "tests/test_render_view.py",
+    *("tests/test_aec_copies.py", "tests/test_aec_vector.py", "tests/test_vector.py"),
+    *("tests/test_observation.py", "tests/test_policy.py"),
 )
 TOOLS = ("pytest>=8.3", "pytest-timeout>=2.3", "hypothesis>=6.100")
 IMPORT = """
