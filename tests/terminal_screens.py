@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -23,6 +24,21 @@ def new_match(
 ) -> Match:
     chosen = Play(rules=game, agents=agents, seed=seed, speed="instant", name="Ada", **more)
     return Match.new(Store(":memory:"), *asked_setup(chosen))
+
+
+def play_to(match: Match, phase: str, *, following: bool = False, deals: int = 0) -> Match:
+    """Play on, without a screen, until a person is asked in a phase after so many deals: highest bids, first cards."""
+    while True:
+        view = match.view()
+        if match.fresh:
+            match.next_deal()
+        elif match.agents_turn:
+            match.act_for_agent(match.decide(*match.observe()))
+        elif view["phase"] == phase and len(view["sheet"]) >= deals and (view["trick"] or not following):
+            return match
+        else:
+            bids = [action for action in view["legal"] if action.isdigit()]
+            match.act(bids[-1] if bids else view["legal"][0])
 
 
 def known_cards(session: Session, seat: int) -> set[str]:
@@ -59,9 +75,10 @@ def text_of(app: Any) -> str:
     return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
 
 
-async def until(pilot: Any, ready: Callable[[], bool], seconds: float = 20.0) -> None:
+async def until(pilot: Any, ready: Callable[[], bool], seconds: float = 60.0) -> None:
     """Let the application run until something is so."""
-    for _ in range(int(seconds * 100)):
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
         if ready():
             await pilot.pause()
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,12 @@ from smear_table.terminal.cards import LARGE, MEDIUM, SMALL, face
 from smear_table.terminal.felt import draw_felt, place, size_of
 from smear_table.terminal.lobby import LobbyScreen
 from smear_table.terminal.match import Match
+from smear_table.terminal.panels import hint_block
 from smear_table.terminal.replay import ReplayScreen, Slider
 from smear_table.terminal.sheets import Ask, Cover, Sheet
 from smear_table.terminal.table import TableScreen
 from smear_table.terminal.tray import Item, Tray
-from tests.terminal_screens import cards_in_signs, known_cards, new_match, on_screen, text_of, until
+from tests.terminal_screens import cards_in_signs, known_cards, new_match, on_screen, play_to, text_of, until
 
 HINT = {"adviser": "expert", "untrained": [], "rows": [("3", Advice(0, 0.7, 0.5, 0.1, 0.64))]}
 
@@ -35,21 +36,6 @@ HINT = {"adviser": "expert", "untrained": [], "rows": [("3", Advice(0, 0.7, 0.5,
 def asked(match: Match) -> bool:
     """Whether the person is to do something, or to look at something."""
     return match.awaited or match.fresh or match.session.over
-
-
-async def to_phase(pilot: Any, match: Match, phase: str, *, following: bool = False) -> None:
-    """Play with the person's highest bid and first card until a phase is reached."""
-    screen = pilot.app.screen
-    while True:
-        await until(pilot, lambda: asked(match))
-        view = match.view()
-        if view["phase"] == phase and match.awaited and (view["trick"] or not following):
-            return
-        if match.fresh:
-            await pilot.press("n")
-        else:
-            bids = [action for action in view["legal"] if action.isdigit()]
-            screen.choose(bids[-1] if bids else view["legal"][0])
 
 
 @pytest.mark.parametrize("game", ["four_point", "schmier"])
@@ -71,8 +57,9 @@ def test_table__is_played_by_keys_through_a_deal_and_shows_nothing_hidden(game: 
             assert set(view["hand"]) <= shown
             compared += 1
             before = match.session.number
-            keys = {"bid": [str(max(map(int, set(view["legal"]) - {"pass"}), default=0))], "name": ["s"]}
-            await pilot.press(*keys.get(view["phase"], ["enter"]))
+            bids = [action for action in view["legal"] if action.isdigit()]
+            keys = {"bid": bids[-1] if bids else "p", "name": "s"}
+            await pilot.press(keys.get(view["phase"], "enter"))
             assert match.session.number > before
         await until(pilot, lambda: isinstance(pilot.app.screen, Sheet))
         assert "made" in text_of(pilot.app) or "set" in text_of(pilot.app)
@@ -83,10 +70,9 @@ def test_table__is_played_by_keys_through_a_deal_and_shows_nothing_hidden(game: 
 
 
 def test_bids__that_are_not_allowed_have_no_brackets_and_say_why() -> None:
-    match = new_match(seed=1)
+    match = play_to(new_match(seed=1), "bid")
 
     async def test(pilot: Any) -> None:
-        await to_phase(pilot, match, "bid")
         assert match.view()["bid"] == 3
         text = text_of(pilot.app)
         assert "[ 4 ]" in text
@@ -102,14 +88,12 @@ def test_bids__that_are_not_allowed_have_no_brackets_and_say_why() -> None:
 
 
 def test_cards__that_are_not_allowed_have_no_frame_and_say_why() -> None:
-    match = new_match()
+    match = play_to(new_match(), "play", following=True)
+    while not match.view()["refusals"]:
+        match.act(match.view()["legal"][0])
+        play_to(match, "play", following=True)
 
     async def test(pilot: Any) -> None:
-        while True:
-            await to_phase(pilot, match, "play", following=True)
-            if match.view()["refusals"]:
-                break
-            pilot.app.screen.choose(match.view()["legal"][0])
         view = match.view()
         hand = pilot.app.screen.query_one("#hand", Tray)
         barred = next(card for card in view["hand"] if card in view["refusals"])
@@ -128,14 +112,13 @@ def test_cards__that_are_not_allowed_have_no_frame_and_say_why() -> None:
 
 
 def test_mouse__chooses_cards_and_calls() -> None:
-    match = new_match()
+    match = play_to(new_match(), "bid")
 
     async def test(pilot: Any) -> None:
-        await to_phase(pilot, match, "bid")
         calls = pilot.app.screen.query_one("#calls", Tray)
         left = sum(len(item.lines[0]) + 1 for item in calls.items[:-1])
         await pilot.click("#calls", offset=(left + 1, 0))
-        await to_phase(pilot, match, "discard")
+        await until(pilot, lambda: match.view()["phase"] == "discard")
         card = match.view()["hand"][2]
         await pilot.hover("#hand", offset=(2 * 6 + 1, 1))
         assert pilot.app.screen.query_one("#hand", Tray).cursor == 2
@@ -146,10 +129,9 @@ def test_mouse__chooses_cards_and_calls() -> None:
 
 
 def test_undo__takes_the_last_decision_back_and_only_in_practice() -> None:
-    match = new_match()
+    match = play_to(new_match(), "bid")
 
     async def test(pilot: Any) -> None:
-        await to_phase(pilot, match, "bid")
         await pilot.press("4")
         await until(pilot, lambda: match.view()["phase"] == "discard")
         await pilot.press("u")
@@ -157,10 +139,9 @@ def test_undo__takes_the_last_decision_back_and_only_in_practice() -> None:
         assert "Your bid" in text_of(pilot.app)
 
     on_screen(match, test)
-    match = new_match(practice=False)
+    match = play_to(new_match(practice=False), "bid")
 
     async def refused(pilot: Any) -> None:
-        await to_phase(pilot, match, "bid")
         await pilot.press("4", "u")
         assert "in practice only" in text_of(pilot.app)
         assert match.view()["bid"] == 4
@@ -169,11 +150,10 @@ def test_undo__takes_the_last_decision_back_and_only_in_practice() -> None:
 
 
 def test_hint__stands_beside_the_felt_until_something_happens(monkeypatch: pytest.MonkeyPatch) -> None:
-    match = new_match()
+    match = play_to(new_match(), "bid")
     monkeypatch.setattr(Match, "advise", lambda *_: HINT)
 
     async def test(pilot: Any) -> None:
-        await to_phase(pilot, match, "bid")
         await pilot.press("h")
         await until(pilot, lambda: "Hint: bid 3." in text_of(pilot.app))
         text = text_of(pilot.app)
@@ -190,7 +170,10 @@ def test_hint__stands_beside_the_felt_until_something_happens(monkeypatch: pytes
 def test_result__review_tricks_and_score_sheet_open_and_close(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    match = new_match()
+    match = play_to(new_match(), "play")
+    while len(match.view()["hand"]) > 1:
+        match.act(match.view()["legal"][0])
+        play_to(match, "play")
     decision = {
         "step": 0,
         "label": "Trick 1, lead",
@@ -206,11 +189,7 @@ def test_result__review_tricks_and_score_sheet_open_and_close(
     monkeypatch.chdir(tmp_path)
 
     async def test(pilot: Any) -> None:
-        while not match.session.finished:
-            await until(pilot, lambda: asked(match))
-            if match.session.finished:
-                break
-            pilot.app.screen.choose(match.view()["legal"][-1])
+        await pilot.press("enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, Sheet))
         await pilot.press("t")
         await until(pilot, lambda: "Deal 1: tricks" in text_of(pilot.app))
@@ -242,12 +221,12 @@ def test_result__review_tricks_and_score_sheet_open_and_close(
 
 
 @pytest.mark.parametrize("game", ["four_point", "schmier"])
-@pytest.mark.parametrize("size", [(50, 20), (80, 24), (120, 40), (200, 50)])
-def test_screen__of_every_size_holds_everything(game: str, size: tuple[int, int]) -> None:
-    match = new_match(game)
+def test_screen__of_every_size_holds_everything(game: str) -> None:
+    match = play_to(new_match(game), "play", following=True)
 
-    async def test(pilot: Any) -> None:
-        await to_phase(pilot, match, "play", following=True)
+    async def one(pilot: Any, size: tuple[int, int]) -> None:
+        await pilot.resize_terminal(*size)
+        await until(pilot, lambda: "Hint" in text_of(pilot.app).splitlines()[-1])
         text = text_of(pilot.app)
         lines = text.splitlines()
         assert len(lines) <= size[1]
@@ -262,8 +241,13 @@ def test_screen__of_every_size_holds_everything(game: str, size: tuple[int, int]
         if not all(beside):
             await pilot.press("space")
             await until(pilot, lambda: "Last trick" in text_of(pilot.app))
+            await pilot.press("escape")
 
-    on_screen(match, test, size=size)
+    async def test(pilot: Any) -> None:
+        for size in [(50, 20), (80, 24), (120, 40), (200, 50)]:
+            await one(pilot, size)
+
+    on_screen(match, test)
 
 
 def test_screen__that_is_too_small_says_so_and_comes_back() -> None:
@@ -281,8 +265,7 @@ def test_colours__carry_no_meaning_and_can_be_left_out(monkeypatch: pytest.Monke
     texts = []
 
     async def test(pilot: Any) -> None:
-        match = pilot.app._match
-        await to_phase(pilot, match, "play", following=True)
+        await until(pilot, lambda: "Leave" in text_of(pilot.app))
         texts.append(text_of(pilot.app))
         if len(texts) == 2:
             colours = {
@@ -298,31 +281,32 @@ def test_colours__carry_no_meaning_and_can_be_left_out(monkeypatch: pytest.Monke
         await pilot.pause()
         assert text_of(pilot.app) == texts[-1]
 
-    on_screen(new_match(), test)
+    on_screen(play_to(new_match(), "play", following=True), test)
     monkeypatch.setenv("NO_COLOR", "1")
-    on_screen(new_match(), test, theme="light")
+    on_screen(play_to(new_match(), "play", following=True), test, theme="light")
     assert texts[0] == texts[1]
 
 
 def test_agents__that_think_long_leave_the_screen_alive(monkeypatch: pytest.MonkeyPatch) -> None:
-    match = new_match(agents=("greedy",), seed=1)
-    thinking = []
+    match = new_match(seed=1)
+    thinking, thought = threading.Event(), threading.Event()
+    decide = Match.decide
 
     def slow(self: Match, seat: int, seen: Any) -> str:
-        thinking.append(seat)
-        time.sleep(0.5)
-        return "pass" if "pass" in self.session.legal() else self.session.legal()[0]
+        thinking.set()
+        assert thought.wait(60)
+        return decide(self, seat, seen)
 
     monkeypatch.setattr(Match, "decide", slow)
 
     async def test(pilot: Any) -> None:
-        await until(pilot, lambda: len(thinking) == 1)
-        began = time.monotonic()
+        await until(pilot, thinking.is_set)
         await pilot.press("question_mark")
         await until(pilot, lambda: "Keys" in text_of(pilot.app))
         assert match.session.number == 0
-        assert time.monotonic() - began < 0.5
         await pilot.press("escape")
+        thought.set()
+        await until(pilot, lambda: match.awaited)
 
     on_screen(match, test)
 
@@ -342,10 +326,9 @@ def test_agent__that_fails_is_told_and_the_table_can_be_left(monkeypatch: pytest
 
 
 def test_match__that_is_left_goes_on_from_the_lobby() -> None:
-    match = new_match()
+    match = play_to(new_match(), "play")
 
     async def test(pilot: Any) -> None:
-        await to_phase(pilot, match, "play")
         hand = match.view()["hand"]
         await pilot.press("q")
         await until(pilot, lambda: isinstance(pilot.app.screen, LobbyScreen))
@@ -373,13 +356,18 @@ def test_lobby__lays_the_table_that_is_chosen() -> None:
         assert "Seat 5 (A, your partner)" in "".join(str(label.content) for label in screen.query("Label"))
         screen.query_one("#name").value = "Ada"
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: isinstance(pilot.app.screen, (TableScreen, Cover)))
+        await until(pilot, lambda: any(isinstance(one, TableScreen) for one in pilot.app.screen_stack))
+        table = next(one for one in pilot.app.screen_stack if isinstance(one, TableScreen))
+        setup = table.match.session.setup
+        assert (setup.game, setup.options) == ("schmier", {"target": 11, "teams": 2})
+        assert [seat.player for seat in setup.seats] == [HUMAN, "greedy", "greedy", HUMAN, "greedy", "greedy"]
+        assert setup.seats[0].name == "Ada"
 
     on_screen(None, test)
 
 
 def test_lobby__opens_a_transcript_with_a_slider(tmp_path: Path) -> None:
-    match: Any = record_match("schmier", ["greedy"] * 6, seed=2, max_deals=3)
+    match: Any = record_match("schmier", 2, agents="greedy", max_deals=3)
     path = tmp_path / "match.jsonl"
     path.write_text(json.dumps(match) + "\n")
 
@@ -443,6 +431,26 @@ def test_app__leaves_by_ctrl_c_and_gives_its_status() -> None:
             assert not app.is_running or app._exit
 
     asyncio.run(run())
+
+
+def test_hint__shows_the_columns_that_there_is_room_for() -> None:
+    bids = [
+        ("3", Advice(0, 1.0, -12.3, 0.1, 0.82, 0.5, 0.031)),
+        ("pass", Advice(1, 0.0, 0.0, 0.1, None, 0.4, -0.02)),
+    ]
+    cards = [("TS", Advice(0, 1.0, -1.3, 0.1, None, 0.5, 0.031))]
+    shown = {
+        (len(rows), width): [
+            "".join(text for text, _ in line) for line in hint_block({"rows": rows}, width, 9)
+        ]
+        for rows in (bids, cards)
+        for width in (23, 37)
+    }
+    assert shown[2, 23][1].split() == ["*bid", "3", "100%", "-12.3", "82%"]
+    assert all(len(line) == width for (_, width), lines in shown.items() for line in lines)
+    assert "match" not in shown[2, 23][0]
+    assert shown[2, 37][1].split() == ["*bid", "3", "100%", "-12.3", "82%", "+3.1"]
+    assert shown[1, 23][1].split() == ["*10♠", "100%", "-1.3", "+3.1"]
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 6])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import signal
 from typing import ClassVar
 
@@ -9,11 +11,11 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from smear_table.replay import read_matches
-from smear_table.session import RefusedError
 from smear_table.store import Store
 from smear_table.terminal.arguments import Play, asked_setup
 from smear_table.terminal.lobby import LobbyScreen
@@ -64,11 +66,8 @@ class SmearApp(App[int]):
 
     def on_resize(self, event: events.Resize) -> None:
         """A terminal that is too small says so."""
-        small = event.size.width < LEAST[0] or event.size.height < LEAST[1]
-        if small and not isinstance(self.screen, TooSmall):
+        if too_small(event.size) and not any(isinstance(screen, TooSmall) for screen in self.screen_stack):
             self.push_screen(TooSmall())
-        elif not small and isinstance(self.screen, TooSmall):
-            self.pop_screen()
 
     def sit_down(self, match: Match) -> None:
         """Show a match."""
@@ -84,9 +83,6 @@ class SmearApp(App[int]):
 
     def _leave_on_signals(self) -> None:
         """A terminal is left as it was found, whoever ends the program."""
-        import asyncio
-        import contextlib
-
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
@@ -101,6 +97,23 @@ class TooSmall(ModalScreen[None]):
         with Vertical(id="cover"):
             yield Static(f"The terminal is too small: {LEAST[0]} columns and {LEAST[1]} lines at least.")
             yield Static("Make it larger, or leave with Ctrl-C and use --plain.", classes="quiet")
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Gone when there is room again."""
+        self._leave(event.size)
+
+    def on_screen_resume(self) -> None:
+        """What was opened over it is closed, and there may be room by now."""
+        self._leave(self.app.size)
+
+    def _leave(self, size: Size) -> None:
+        if not too_small(size) and self.is_current:
+            self.dismiss()
+
+
+def too_small(size: Size) -> bool:
+    """Whether a table cannot be read in so many columns and lines."""
+    return size.width < LEAST[0] or size.height < LEAST[1]
 
 
 def run(chosen: Play, store: Store) -> tuple[int, bool]:
@@ -119,6 +132,3 @@ def run(chosen: Play, store: Store) -> tuple[int, bool]:
         raise ValueError(f"replay: {problem}") from problem
     status = app.run()
     return status or 0, still_thinking()
-
-
-__all__ = ["RefusedError", "SmearApp", "run"]

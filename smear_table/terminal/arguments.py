@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -99,10 +100,8 @@ def named_seats(game: str, sitting: list[str], own: int, name: str) -> list[dict
             seats.append({"player": player, "name": f"Guest {seat + 1}"})
         else:
             count[player] = count.get(player, 0) + 1
-            label = labels.get(player, player)
-            short = label.replace(" with search", " +") if "Policy" not in label else "Policy"
-            plus = " +" if "with search" in label and "Policy" in label else ""
-            seats.append({"player": player, "name": f"{short}{plus} {count[player]}"})
+            label = re.sub(r"^Policy \S+", "Policy", labels.get(player, player)).replace(" with search", " +")
+            seats.append({"player": player, "name": f"{label} {count[player]}"})
     return seats
 
 

@@ -54,7 +54,7 @@ def face(card: str, size: Size, frame: str = "line", mark: str = "") -> list[str
     """A face as lines; `mark`, one character, stands on its lower edge, or after a small card."""
     sign = card_sign(card)
     if size.height == 1:
-        left, right = _ENDS[frame]
+        left, right = _ENDS[frame][0], _ENDS[frame][1]
         return [f"{left}{sign.center(3) if len(sign) < 3 else sign}{mark or right}"]
     upper_left, upper_right, lower_right, lower_left, flat, upright = _FRAMES[frame]
     inside = size.width - 2

@@ -29,7 +29,7 @@ def draw_felt(facts: Facts, view: View, viewer: int, width: int, height: int) ->
     # People at a larger table would sit too far apart to be taken in at a glance.
     wide, high = min(width, MOST_WIDE), min(height, MOST_HIGH)
     canvas = Canvas(wide, high)
-    most = min(26, wide // 3 - 1)
+    most = min(26, wide // 3 + 1)
     bottom = max(viewer, 0)
     beside = 0
     for seat in range(facts["players"]):
@@ -129,7 +129,12 @@ def _centre(canvas: Canvas, view: View) -> None:
         }
         rows.append([(names.get(view["phase"], ""), "$quiet")])
     if view["trump"]:
-        rows.append([(SIGNS[view["trump"]], f"{suit_style(view['trump'])} bold"), (" trump", "")])
+        trump: list[Part] = [(SIGNS[view["trump"]], f"{suit_style(view['trump'])} bold"), (" trump", "")]
+        if cards and size_of(canvas.width, canvas.height) == SMALL:
+            # There is no room between the cards.
+            canvas.parts(1, 0, trump)
+        else:
+            rows.append(trump)
     if not cards and view["phase"] not in ("play", "over") and view["stock"] > 0:
         rows.append([(f"{view['stock']} in the stock", "$quiet")])
     top = round((canvas.height - len(rows)) / 2)

@@ -38,7 +38,7 @@ class LobbyScreen(Screen[None]):
     def __init__(self, speed: str, name: str) -> None:
         super().__init__()
         self._games = {one["game"]: one for one in catalogue()["games"]}
-        self._speed, self._name = speed, name
+        self._speed, self._person = speed, name
 
     @property
     def _app(self) -> SmearApp:
@@ -55,7 +55,7 @@ class LobbyScreen(Screen[None]):
             yield self._row("Game", _select(games, "four_point", "game"))
             yield Static(id="about", classes="quiet")
             yield self._row(
-                "Your name", Input(self._name, placeholder="none", id="name", compact=True, max_length=32)
+                "Your name", Input(self._person, placeholder="none", id="name", compact=True, max_length=32)
             )
             speeds = [(speed, speed) for speed in SPEEDS]
             yield self._row("Agents play", _select(speeds, self._speed, "speed"))
@@ -69,12 +69,8 @@ class LobbyScreen(Screen[None]):
             with Horizontal(id="lobby-buttons"):
                 yield Button("Sit down", id="sit", variant="primary", compact=True)
                 yield Button("Open a transcript", id="open", compact=True)
-            yield Static(id="problem", markup=False)
+        yield Static(id="problem", markup=False)
         yield Footer(compact=True)
-
-    def on_mount(self) -> None:
-        """Fill in what belongs to the game."""
-        self.show_kept()
 
     def on_screen_resume(self) -> None:
         """Matches may have been left or finished meanwhile."""
@@ -185,7 +181,6 @@ class LobbyScreen(Screen[None]):
                     self._app.open_replay(content)
                 except (OSError, RefusedError) as problem:
                     self.query_one("#problem", Static).update(str(problem))
-                    self.app.notify(str(problem), severity="error", markup=False)
 
         self.app.push_screen(Ask("Which transcript? A file of JSON lines, one match a line."), typed)
 

@@ -202,6 +202,7 @@ class Match:
             kept = self._store.load(self.name)
             assert kept is not None, "the match was kept"
             self.session = kept.session
+            self._looked = min(self._looked, len(self.session.finished))
             if isinstance(problem, sqlite3.IntegrityError):
                 raise RefusedError(
                     "This match is played somewhere else too; here is how it stands now.", "stale"
@@ -213,7 +214,11 @@ def unfinished(store: Store) -> list[tuple[str, str, float]]:
     """(name, what it is, time it was laid) of matches that can go on, the latest first."""
     found = []
     for name, created in store.without_tokens(MOST_LISTED):
-        kept = store.load(name)
+        try:
+            kept = store.load(name)
+        except ValueError:
+            # Of a game or a player's rules that are no longer there.
+            continue
         if kept is not None and not kept.session.over:
             session = kept.session
             title = GAMES[session.rules.name][0]

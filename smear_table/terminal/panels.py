@@ -7,10 +7,11 @@ from typing import Any
 
 from textual.content import Content
 
+from smear_table.advice import Advice
 from smear_table.terminal.canvas import Canvas, Part, cut, width_of
 from smear_table.terminal.cards import SIGNS, action_sign, small, suit_style
 from smear_table.terminal.reports import REVIEW_MEANING, hint_meaning
-from smear_table.words import TEAMS, Facts, View, contract, members, signed, who
+from smear_table.words import TEAMS, Facts, View, action_text, contract, members, signed, who
 
 Line = list[Part]
 
@@ -87,7 +88,8 @@ def points_block(facts: Facts, view: View, width: int) -> list[Line]:
 
 def auction_block(facts: Facts, view: View, width: int) -> list[Line]:
     """Who said what, two in a line."""
-    half = width // 2
+    # Four players' names have a line each.
+    half = width if facts["players"] <= 4 else width // 2
     cells: list[Line] = []
     for seat, word in view["bids"]:
         best = seat == view["bidder"]
@@ -111,22 +113,37 @@ def last_block(facts: Facts, view: View, width: int) -> list[Line]:
 
 
 def hint_block(hint: Mapping[str, Any], width: int, height: int) -> list[Line]:
-    """What the likeliest actions are worth, in at most `height` lines."""
-    bids = any(one.make is not None for _, one in hint["rows"])
-    ends = (-14, -7, -1) if bids else (-8, -1)
-    heads = [([(text, "$quiet")], end) for text, end in zip(("often", "points", "made"), ends, strict=False)]
-    lines = [row([(heading("Hint"), 0), *heads], width)]
-    for index, (action, one) in enumerate(hint["rows"][: height - 1]):
+    """What the likeliest actions are worth, in at most `height` lines; the last columns only where there is room."""
+    rows: list[tuple[str, Advice]] = hint["rows"][: height - 1]
+    names = [action_sign(action) for action, _ in rows]
+    columns = [("often", 5, [f"{one.probability:.0%}" for _, one in rows])]
+    columns.append(("pts", 6, [signed(one.points, 1) for _, one in rows]))
+    if any(one.make is not None for _, one in hint["rows"]):
+        columns.append(("made", 5, ["" if one.make is None else f"{one.make:.0%}" for _, one in rows]))
+    if any(one.win_change is not None for _, one in hint["rows"]):
+        changes = ["" if one.win_change is None else signed(100 * one.win_change, 1) for _, one in rows]
+        columns.append(("match", 6, changes))
+    room = width - 1 - max(map(width_of, names))
+    while sum(size for _, size, _ in columns) > room:
+        columns.pop()
+    ends = [-1 - sum(size for _, size, _ in columns[at + 1 :]) for at in range(len(columns))]
+    titles: list[tuple[Line, int]] = [
+        ([(title, "$quiet")], end) for (title, _, _), end in zip(columns, ends, strict=True)
+    ]
+    lines = [row([(heading("Hint"), 0), *titles], width)]
+    for index, name in enumerate(names):
         style = "bold" if index == 0 else ""
-        cells: list[tuple[Line, int]] = [
-            ([("*" if index == 0 else " ", "$advised bold"), *action_sign(action)], 0),
-            ([(f"{one.probability:.0%}", style)], ends[0]),
-            ([(signed(one.points, 1), style)], ends[1]),
-        ]
-        if bids and one.make is not None:
-            cells.append(([(f"{one.make:.0%}", style)], -1))
+        cells: list[tuple[Line, int]] = [([("*" if index == 0 else " ", "$advised bold"), *name], 0)]
+        cells += [([(texts[index], style)], end) for (_, _, texts), end in zip(columns, ends, strict=True)]
         lines.append(row(cells, width))
     return lines
+
+
+def hint_first(hint: Mapping[str, Any]) -> str:
+    """What a hint puts first, and what that would change in the chance of winning the match, where it is known."""
+    action, one = hint["rows"][0]
+    change = "" if one.win_change is None else f" (match {signed(100 * one.win_change, 1)} %)"
+    return f"Hint: {action_text(action)}{change}."
 
 
 def hint_note(hint: Mapping[str, Any]) -> str:
@@ -208,7 +225,7 @@ def review_lines(review: Mapping[str, Any], width: int) -> list[Line]:
     """Each decision beside the adviser's and the solver's, with what it cost."""
     if not review["decisions"]:
         return [[("You had no choice to make in this deal.", "")]]
-    at = (0, 17, 28, 46, 54)
+    at = (0, 16, 26, 43, 50)
     heads = ("Decision", "You", cut(review["adviser"], 17), "cost", "Solver")
     lines = [
         row(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -63,11 +64,6 @@ class Plain:
         except KeyboardInterrupt:
             self._talk.say("Interrupted. The match is kept: --resume goes on with it.")
             return 130
-        except BrokenPipeError:
-            return 0
-        except OSError as problem:
-            self._talk.say(str(problem))
-            return 1
         return 0
 
     def _first(self, chosen: Play) -> Match:
@@ -109,7 +105,13 @@ class Plain:
         elif match.session.over:
             self._over(match)
         elif match.agents_turn:
-            self._tell(match, lambda: match.act_for_agent(match.decide(*match.observe())))
+            try:
+                self._tell(match, lambda: match.act_for_agent(match.decide(*match.observe())))
+            except RefusedError as problem:
+                self._talk.say(str(problem))
+                if problem.code != "stale":
+                    raise LeaveError from problem
+                self._stand(match)
         else:
             if match.handing_over:
                 self._hand_over(match)
@@ -129,9 +131,9 @@ class Plain:
         number_before = match.session.number
         while match.session.number == number_before:
             words = self._talk.hear()
-            action = understood(words, view, choices)
-            if action is not None:
-                self._try(lambda action=action: self._tell(match, lambda: match.act(action)))
+            named = understood(words, view, choices)
+            if named is not None:
+                self._try(partial(self._tell, match, partial(match.act, named)))
             elif words:
                 self._word(match, words)
 

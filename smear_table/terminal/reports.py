@@ -21,7 +21,8 @@ def seats_lines(facts: Facts, view: View) -> list[str]:
         if seat == view["dealer"]:
             words.append("dealer")
         if not view["over"]:
-            words.append(f"{view['counts'][seat]} cards")
+            count = view["counts"][seat]
+            words.append(f"{count} {'card' if count == 1 else 'cards'}")
         lines.append(f"{who(facts, seat, viewer)}: {', '.join(words)}.")
     return lines
 
@@ -133,9 +134,9 @@ def hint_lines(hint: Mapping[str, Any], most: int = 8) -> list[str]:
     lines = []
     for action, row in hint["rows"][:most]:
         made = "" if row.make is None else f", made {row.make:.0%} of the time if it stands"
-        lines.append(
-            f"{action_text(action)}: chosen {row.probability:.0%}, {signed(row.points, 1)} points{made}."
-        )
+        change = "" if row.win_change is None else f", match {signed(100 * row.win_change, 1)} %"
+        chosen = f"chosen {row.probability:.0%}, {signed(row.points, 1)} points"
+        lines.append(f"{action_text(action)}: {chosen}{made}{change}.")
     left = len(hint["rows"]) - most
     if left > 0:
         lines.append(f"{left} more.")
@@ -148,6 +149,8 @@ def hint_meaning(hint: Mapping[str, Any]) -> str:
         f"How often {hint['adviser']} would choose it, and your points less the others' to expect, "
         "over deals that fit what you see."
     )
+    if any(row.win_change is not None for _, row in hint["rows"]):
+        text += " Match: what the deal would change in your chance of winning the match."
     if hint["untrained"]:
         text += f" It was not trained on {', '.join(hint['untrained'])}."
     return text

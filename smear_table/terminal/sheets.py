@@ -136,12 +136,12 @@ class Cover(Screen[None]):
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self._name = name
+        self._person = name
 
     def compose(self) -> ComposeResult:
         """Who is to look now."""
         with Vertical(id="cover"):
-            yield Static(f"Hand over to {self._name}.", markup=False)
+            yield Static(f"Hand over to {self._person}.", markup=False)
             yield Static("Press Enter when nobody else looks.", classes="quiet")
 
     def on_click(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -29,9 +30,7 @@ def play(chosen: Play = Play()) -> int:  # noqa: B008 - frozen
 
 def _play(chosen: Play, store: Store) -> int:
     if chosen.plain or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        from smear_table.terminal.plain import Plain
-
-        return Plain(store, sys.stdin, sys.stdout).run(chosen)
+        return _plainly(chosen, store)
     try:
         from smear_table.terminal.app import run
     except ModuleNotFoundError as missing:
@@ -49,6 +48,23 @@ def _play(chosen: Play, store: Store) -> int:
         sys.stdout.flush()
         os._exit(status)
     return status
+
+
+def _plainly(chosen: Play, store: Store) -> int:
+    from smear_table.terminal.plain import Plain
+
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        # Bytes that are no text are no choice, which is then said.
+        sys.stdin.reconfigure(errors="replace")
+    try:
+        return Plain(store, sys.stdin, sys.stdout).run(chosen)
+    except BrokenPipeError:
+        # Nobody listens any more; nor shall the interpreter complain when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as problem:
+        print(problem, file=sys.stderr)
+        return 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
