@@ -63,8 +63,12 @@ class Terminal:
             time.sleep(0.05)
         raise AssertionError(f"waited in vain; on the screen:\n{self.text()}")
 
+    def hang_up(self) -> None:
+        """Close the window, as one closes a terminal."""
+        self._run("kill-pane")
+
     def close(self) -> None:
-        self._run("kill-server")
+        subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False)
 
 
 @pytest.fixture
@@ -81,6 +85,14 @@ def awaited(text: str) -> str | None:
     """What the person is asked for, None while others act."""
     asked = re.search(r"▶ (Your bid|Name trump|Exchange|Discard|Your card|You lead)", text)
     return asked[1] if asked else None
+
+
+def runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("game", ["four_point", "schmier"])
@@ -127,6 +139,19 @@ def test_command__that_is_ended_from_outside_restores_the_terminal(terminal: Ter
     subprocess.run(["kill", "-TERM", children.stdout.split()[0]], check=True)
     terminal.until(lambda text: "left 143" in text)
     assert terminal.asks("#{alternate_on}") == "0"
+
+
+def test_command__ends_with_its_terminal(terminal: Terminal) -> None:
+    terminal.start("--rules", "four_point", "--agents", "greedy", "--seed", "3")
+    terminal.until(lambda text: awaited(text) is not None)
+    shell = terminal.asks("#{pane_pid}")
+    listed = ["ps", "-o", "pid=", "--ppid", shell]
+    child = int(subprocess.run(listed, capture_output=True, text=True, check=True).stdout.split()[0])
+    terminal.hang_up()
+    ends = time.monotonic() + 20
+    while runs(child):
+        assert time.monotonic() < ends, "it goes on without a terminal"
+        time.sleep(0.05)
 
 
 def test_command__is_plain_when_asked_and_gives_a_hint(terminal: Terminal) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 from typing import ClassVar
 
@@ -84,9 +85,10 @@ class SmearApp(App[int]):
     def _leave_on_signals(self) -> None:
         """A terminal is left as it was found, whoever ends the program."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.add_signal_handler(number, lambda: self.exit(128 + signal.SIGTERM))
+        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(signal.SIGTERM, lambda: self.exit(128 + signal.SIGTERM))
+            # The terminal itself is gone: Textual would read its end for ever, and what was done is in the store.
+            loop.add_signal_handler(signal.SIGHUP, lambda: os._exit(128 + signal.SIGHUP))
 
 
 class TooSmall(ModalScreen[None]):
