@@ -2,12 +2,13 @@
 BIN ?= .venv/bin
 SHELL := /bin/bash
 
-.PHONY: check lint test slow integration wheel docs format clean
+.PHONY: check lint test slow integration wheel docs site versions format clean
 
 # What .ci/run runs, without making the environment.
 check:
 	@. .ci/checks.sh; scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \
-	static_checks $(BIN); stage "tests" 1200 $(BIN)/pytest -n 2; long_tests $(BIN); wheel_check $(BIN) "$$scratch"; report
+	static_checks $(BIN); stage "tests" 1200 $(BIN)/pytest -n 2; long_tests $(BIN); wheel_check $(BIN) "$$scratch"; \
+	site_check $(BIN) "$$scratch"; versions_check; report
 
 # The quick half: seconds.
 lint:
@@ -32,6 +33,16 @@ docs:
 	$(BIN)/python -m training.plots bids docs/data/bids.json --out docs/bids.png
 	$(BIN)/python -m training.plots crosstable benchmarks/results/four_point.json --out docs/ladder_four_point.png
 	$(BIN)/python -m training.plots crosstable benchmarks/results/schmier.json --out docs/ladder_schmier.png
+
+# The site, in an environment of its own; the strict build that CI runs. To write: `mkdocs serve` with the extra `docs`.
+site:
+	@. .ci/checks.sh; scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; site_check $(BIN) "$$scratch"; \
+	rm -rf build/site && mkdir -p build && cp -r "$$scratch/html" build/site; report
+
+# All combinations of versions, into the table of docs/compatibility.md: a quarter of an hour.
+versions:
+	.ci/versions --record
+	$(BIN)/python docs/generate.py
 
 format:
 	$(BIN)/ruff check --fix .

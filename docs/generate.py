@@ -1,4 +1,4 @@
-"""Write the generated pages: docs/observation.md, docs/configuration.md and docs/leaderboard.md.
+"""Write the generated pages: docs/observation.md, configuration.md, leaderboard.md and compatibility.md.
 
 python docs/generate.py            write them
 python docs/generate.py --check    exit 1, naming each page that is out of date
@@ -7,6 +7,7 @@ python docs/generate.py --check    exit 1, naming each page that is out of date
 from __future__ import annotations
 
 import ast
+import json
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -50,6 +51,16 @@ CONFIGURATION_HEAD = f"""# Training configuration
 Every field of `training.config.TrainConfig` is a key of the files in `configs/` and a flag of `python -m training.ppo`,
 which explains them with `--help`. Flags go before the file, the file before the defaults. Unknown keys, values of a
 wrong type and contradictions are refused."""
+
+COMPATIBILITY_HEAD = f"""# Compatibility
+
+{NOTICE}
+
+What was tested together, with the quick half of the tests of environments and policies. Each row is an environment of
+its own, in which pip installed the package beside these versions, and every warning was an error, at the import and in
+the tests. `.ci/versions` runs all rows or those it is given; `--record` keeps what came out in
+`benchmarks/versions.json`, which this page is made from. CI runs the first and the last. The first is the lower bounds
+that `pyproject.toml` declares."""
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -192,10 +203,24 @@ def leaderboard_page() -> str:
     return leaderboard(ROOT / "benchmarks" / "results")
 
 
+def compatibility_page() -> str:
+    """docs/compatibility.md."""
+    packages = {"numpy": "NumPy", "numba": "Numba", "gymnasium": "Gymnasium", "pettingzoo": "PettingZoo"}
+    rows = []
+    results = json.loads((ROOT / "benchmarks" / "versions.json").read_text(encoding="utf-8"))
+    for name, one in results.items():
+        found = one.get("versions", {"python": one["python"]})
+        outcome = one.get("failed") or f"{one['tests']} tests passed"
+        cells = (found.get(package, "") for package in packages)
+        rows.append((f"`{name}`", found["python"], *cells, outcome, one["date"]))
+    return f"{COMPATIBILITY_HEAD}\n\n{table(('row', 'Python', *packages.values(), 'result', 'on'), rows)}"
+
+
 PAGES = {
     "docs/observation.md": observation_page,
     "docs/configuration.md": configuration_page,
     "docs/leaderboard.md": leaderboard_page,
+    "docs/compatibility.md": compatibility_page,
 }
 
 

@@ -7,7 +7,6 @@ sequence of actions show the same observations, masks and rewards in both.
 from __future__ import annotations
 
 import operator
-from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
@@ -121,11 +120,10 @@ class SmearEnv(AECEnv[str, Observation, "int | None"]):  # type: ignore[misc]
         self._num_actions = len(self.action_names)
         # Every agent has spaces of its own, so that seeding one does not move another.
         self.observation_spaces = {
+            # By keywords, since Gymnasium 1.0 sorts what is given as a dictionary, ordered or not.
             agent: spaces.Dict(
-                OrderedDict(
-                    observation=spaces.Box(_LOW, _HIGH, (self._size,), np.int8),
-                    action_mask=spaces.Box(0, 1, (self._num_actions,), np.int8),
-                )
+                observation=spaces.Box(_LOW, _HIGH, (self._size,), np.int8),
+                action_mask=spaces.Box(0, 1, (self._num_actions,), np.int8),
             )
             for agent in self.possible_agents
         }

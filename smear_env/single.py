@@ -15,7 +15,7 @@ import gymnasium
 import numpy as np
 import pettingzoo
 from gymnasium import spaces
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from smear_env._typing import BoolArray, Float64Array, Int8Array, Int64Array
@@ -30,6 +30,12 @@ ENV_ID = "smear_env/SmearSingle-v0"
 AEC_ID = "smear_env/smear-v0"
 
 _LOW, _HIGH = -100, 100
+_AUTORESET = (
+    {"autoreset_mode": gymnasium.vector.AutoresetMode.SAME_STEP}
+    if hasattr(gymnasium.vector, "AutoresetMode")
+    else {}
+)
+"""What `metadata` says of the end of an episode; Gymnasium 1.0 has no word for it."""
 
 
 class LegalDiscrete(spaces.Discrete):
@@ -50,12 +56,13 @@ class LegalDiscrete(spaces.Discrete):
         return super().seed(seed)
 
     def sample(self, mask: Any = None, probability: Any = None) -> Any:
-        """A legal action; by `mask` [n] int8 or `probability` [n] float64 if one is given."""
+        """A legal action; by `mask` [n] int8 or, from Gymnasium 1.1 on, `probability` [n] float64 if one is given."""
         if mask is None and probability is None:
             mask = self._legal(self.seeded)
             if not mask.any():
                 mask = None
-        return super().sample(mask, probability)
+        # Gymnasium 1.0 knows no probabilities.
+        return super().sample(mask) if probability is None else super().sample(mask, probability)
 
 
 class SmearSingleEnv(gymnasium.Env[Int8Array, "int | np.integer[Any]"]):
@@ -187,12 +194,12 @@ class SmearSingleVectorEnv(VectorEnv[Int8Array, Int64Array, Any]):
     """N copies of `SmearSingleEnv` in lockstep, with the same arguments; episodes follow each other within a step.
 
     Where an episode has ended, `info["final_obs"]` and `info["final_info"]` hold its end, as
-    `AutoresetMode.SAME_STEP` has it. Slot `i` plays games `i, i + N, ...` of the seed.
+    `AutoresetMode.SAME_STEP` of Gymnasium has it. Slot `i` plays games `i, i + N, ...` of the seed.
     """
 
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
         "render_modes": [],
-        "autoreset_mode": AutoresetMode.SAME_STEP,
+        **_AUTORESET,
     }
 
     def __init__(

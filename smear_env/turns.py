@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from pettingzoo.utils.env import AECIterable
-from pettingzoo.utils.wrappers import OrderEnforcingWrapper
+from pettingzoo.utils.wrappers import BaseWrapper, OrderEnforcingWrapper
 
 from smear_env._typing import Int8Array
 
 Observation = dict[str, Int8Array]
 """`observation` [d] int8 and `action_mask` [n] int8, in this order."""
+
+_KEEPS_COPIES = "agent_selection" in BaseWrapper.step.__code__.co_names
+"""Before PettingZoo 1.24.3 a wrapper has copies of the environment's attributes, which its own `step` renews."""
 
 
 class Turns(AECIterable[str, Observation, "int | None"]):  # type: ignore[misc]
@@ -44,7 +47,7 @@ class OrderedEnv(OrderEnforcingWrapper[str, Observation, "int | None"]):  # type
 
     def step(self, action: int | None) -> None:
         """As the environment's; only a warning when no agent is left."""
-        if self._has_reset and self.env.agents:
+        if self._has_reset and self.env.agents and not _KEEPS_COPIES:
             self._has_updated = True
             self.env.step(action)
         else:

@@ -14,6 +14,7 @@ from typing import NamedTuple, get_args, get_type_hints
 
 import pytest
 
+import smear_env
 from smear_env import Rules, checkpoints_folder, read_policy
 from tests.plugins import own
 from tests.reference import replay
@@ -25,6 +26,8 @@ PAGES = [
     ROOT / "CONTRIBUTING.md",
     ROOT / "CHANGELOG.md",
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "api").glob("*.md")),
+    *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
 ]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 FENCE = re.compile(
@@ -124,6 +127,12 @@ def test_links__lead_to_files(page: Path) -> None:
         assert "://" in target or (page.parent / target).exists(), target
 
 
+def test_api_pages__have_every_public_name() -> None:
+    text = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "api").glob("*.md"))
+    shown = re.findall(r"^::: smear_env\.(\w+)$", text, re.MULTILINE)
+    assert sorted(shown) == sorted(smear_env.__all__)
+
+
 def test_rules_page__names_every_field_and_value() -> None:
     text = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
     hints = get_type_hints(Rules)
@@ -148,7 +157,7 @@ def test_readme_commands__need_nothing_installed_before() -> None:
         assert command.startswith("python3 -m venv .venv && .venv/bin/pip install ")
         assert f'-e ".[{extras}]"' in command
     assert readme_command("train").endswith("&& .venv/bin/python -m training.ppo")
-    assert readme_command("tests").endswith("&& .venv/bin/pytest")
+    assert readme_command("tests").endswith("&& .venv/bin/pytest -n 2")
 
 
 @pytest.mark.parametrize("name", ["four_point", "schmier"])
