@@ -2,7 +2,7 @@
 BIN ?= .venv/bin
 SHELL := /bin/bash
 
-.PHONY: check lint test slow integration wheel docs format clean
+.PHONY: check lint test slow integration integrations wheel docs format clean
 
 # What .ci/run runs, without making the environment.
 check:
@@ -20,7 +20,12 @@ slow:
 	$(BIN)/pytest -m slow
 
 integration:
-	$(BIN)/pytest -m integration
+	$(BIN)/pytest -m integration --ignore=tests/integrations
+
+# Other libraries, each in an environment of its own; the table of docs/integrations.md is made of what is recorded.
+integrations:
+	.ci/integrations --record
+	$(BIN)/python docs/generate.py
 
 wheel:
 	@. .ci/checks.sh; scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; wheel_check $(BIN) "$$scratch"; report

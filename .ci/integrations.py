@@ -5,16 +5,16 @@
     .ci/integrations --record sb3    and keep what came out in benchmarks/integrations/, for the table in the docs
 
 An integration is a table of examples/integrations.toml: what is installed, versions pinned, and a file of
-tests/integrations/ that is run there under its time limit. Environments are kept in `.venv-integrations` and made anew when
-their table changes. With `--minutes` (or SMEAR_INTEGRATIONS_MINUTES) what does not fit into so much time is reported as not
-run, which is no failure; a test that fails, is skipped or runs into its own limit is one. Needs Python 3.11 or newer,
-and nothing else.
+tests/integrations/ that is run there under its time limit. Environments are kept in `.venv-integrations` and made anew
+when their table changes. With `--minutes` (or SMEAR_INTEGRATIONS_MINUTES) what does not fit into so much time is
+reported as not run, which is no failure; a test that fails, is skipped or runs into its own limit is one. Needs Python
+3.11 or newer, and nothing else.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
+import datetime as dt
 import hashlib
 import json
 import os
@@ -24,7 +24,7 @@ import subprocess
 import sys
 import time
 import tomllib
-import xml.etree.ElementTree as ElementTree
+import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,15 +48,15 @@ print(json.dumps(found))
 """
 
 
-class OutOfTime(Exception):
+class OutOfTimeError(Exception):
     """A command was stopped at its limit."""
 
 
-class Failed(Exception):
+class FailedError(Exception):
     """A command failed; the message says which and shows the end of what it printed."""
 
 
-class NotRun(Exception):
+class NotRunError(Exception):
     """An integration cannot be run here, or not in the time there is; the message says why."""
 
 
@@ -103,7 +103,7 @@ def read_table() -> dict[str, Integration]:
 
 
 def run(command: Sequence[str | Path], seconds: float, log: Path) -> int:
-    """The exit status of a command, its output added to `log`; OutOfTime when stopped with all that it started."""
+    """The exit status of a command, its output added to `log`; OutOfTimeError when stopped with all that it started."""
     with log.open("ab") as out:
         process = subprocess.Popen(
             [str(word) for word in command],
@@ -120,12 +120,12 @@ def run(command: Sequence[str | Path], seconds: float, log: Path) -> int:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             if isinstance(stopped, subprocess.TimeoutExpired):
-                raise OutOfTime(f"stopped after {seconds:.0f} s") from None
+                raise OutOfTimeError(f"stopped after {seconds:.0f} s") from None
             raise
 
 
 def find_python(version: str) -> str:
-    """A Python of this version, such as 3.11; NotRun if there is none."""
+    """A Python of this version, such as 3.11; NotRunError if there is none."""
     for candidate in (f"python{version}", sys.executable):
         path = shutil.which(candidate)
         if path is None:
@@ -134,7 +134,7 @@ def find_python(version: str) -> str:
         said = subprocess.run(ask, capture_output=True, text=True, check=False)
         if said.stdout.strip() == version:  # a shim of a version manager may stand for nothing
             return path
-    raise NotRun(f"no Python {version} here")
+    raise NotRunError(f"no Python {version} here")
 
 
 def environment(one: Integration, folder: Path, seconds: float, log: Path, *, fresh: bool) -> Path:
@@ -156,7 +156,7 @@ def environment(one: Integration, folder: Path, seconds: float, log: Path, *, fr
         steps.append([python, "-m", "pip", "install", "-q", "--no-deps", *one.table["without_dependencies"]])
     for step in steps:
         if run(step, seconds - (time.monotonic() - began), log):
-            raise Failed(f"could not be installed\n{tail(log)}")
+            raise FailedError(f"could not be installed\n{tail(log)}")
     mark.write_text(made_by, encoding="utf-8")
     return python
 
@@ -168,11 +168,11 @@ def test(one: Integration, python: Path, seconds: float, log: Path) -> dict[str,
     command = [python, "-m", "pytest", "-m", "integration", f"--timeout={one.limit:.0f}", "--durations=5"]
     status = run([*command, f"--junitxml={report}", one.table["test"]], seconds, log)
     if status or not report.exists():
-        raise Failed(f"pytest ended with {status}\n{tail(log)}")
-    cases = list(ElementTree.parse(report).iter("testcase"))  # noqa: S314  # written by pytest just now
+        raise FailedError(f"pytest ended with {status}\n{tail(log)}")
+    cases = list(ET.parse(report).iter("testcase"))  # noqa: S314  # written by pytest just now
     skipped = [case.get("name") for case in cases if case.find("skipped") is not None]
     if skipped or not cases:
-        raise Failed(f"{len(cases)} tests, skipped {skipped}\n{tail(log)}")
+        raise FailedError(f"{len(cases)} tests, skipped {skipped}\n{tail(log)}")
     found = [prop for case in cases for prop in case.iter("property") if prop.get("name") == "margin"]
     return {
         "tests": {case.get("name"): round(float(case.get("time", 0)), 1) for case in cases},
@@ -207,14 +207,17 @@ def attempt(one: Integration, given: argparse.Namespace, left: float) -> dict[st
     seconds = min(left - (installed - began), one.limit)
     measured = test(one, python, seconds, log)
     return {
-        "name": one.name,
-        "date": datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-        "result": "passed",
-        "made_by": fingerprint(one.table),
+        **described(one, "passed"),
         "versions": versions(one, python),
         "seconds": {"install": round(installed - began), "tests": round(time.monotonic() - installed)},
         **measured,
     }
+
+
+def described(one: Integration, result: str) -> dict[str, Any]:
+    """What every result says: of what it is, and of when."""
+    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
+    return {"name": one.name, "date": today, "result": result, "made_by": fingerprint(one.table)}
 
 
 def keep(one: Integration, result: dict[str, Any], given: argparse.Namespace) -> None:
@@ -249,49 +252,42 @@ def parse(arguments: Sequence[str], known: dict[str, Integration]) -> argparse.N
     return given
 
 
+def outcome(one: Integration, given: argparse.Namespace, ends: float) -> str:
+    """Run one integration and say what came of it: "passed", "failed" or "not run"."""
+    began, left = time.monotonic(), ends - time.monotonic()
+    try:
+        if one.expected > left:
+            raise NotRunError(f"takes {one.expected:.0f} s, {max(left, 0):.0f} s are left")
+        result = attempt(one, given, left)
+    except NotRunError as reason:
+        print(f"not run: {reason}", flush=True)
+        return "not run"
+    except (FailedError, OutOfTimeError) as reason:
+        if isinstance(reason, OutOfTimeError) and time.monotonic() >= ends:
+            print(f"not run to the end: {reason}, no time is left", flush=True)
+            return "not run"
+        print(f"FAILED: {reason}", flush=True)
+        result = described(one, "failed")
+    else:
+        shown = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
+        print(f"passed after {time.monotonic() - began:.0f} s ({shown})", flush=True)
+        for margin in result["margins"]:
+            print(f"    {margin['line']}", flush=True)
+    keep(one, result, given)
+    return str(result["result"])
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run what is asked for; 1 if anything failed."""
     known = read_table()
     given = parse(arguments, known)
-    chosen = [known[name] for name in given.names or known]
     ends = time.monotonic() + 60 * given.minutes
-    failed, waiting = [], []
-    for one in sorted(chosen, key=lambda one: one.expected):
-        began, left = time.monotonic(), ends - time.monotonic()
+    outcomes: dict[str, list[str]] = {"passed": [], "failed": [], "not run": []}
+    for one in sorted((known[name] for name in given.names or known), key=lambda one: one.expected):
         print(f"{one.name}: ", end="", flush=True)
-        try:
-            if one.expected > left:
-                raise NotRun(f"takes {one.expected:.0f} s, {max(left, 0):.0f} s are left")
-            result = attempt(one, given, left)
-        except NotRun as reason:
-            waiting.append(one.name)
-            print(f"not run: {reason}")
-            continue
-        except (Failed, OutOfTime) as reason:
-            if isinstance(reason, OutOfTime) and time.monotonic() >= ends:
-                waiting.append(one.name)
-                print(f"not run to the end: {reason}, no time is left")
-                continue
-            failed.append(one.name)
-            print(f"FAILED: {reason}", flush=True)
-            today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-            result = {
-                "name": one.name,
-                "date": today,
-                "result": "failed",
-                "made_by": fingerprint(one.table),
-            }
-        else:
-            shown = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
-            print(f"passed after {time.monotonic() - began:.0f} s ({shown})", flush=True)
-            for margin in result["margins"]:
-                print(f"    {margin['line']}")
-        keep(one, result, given)
-    print(
-        f"{len(chosen) - len(failed) - len(waiting)} passed, failed: {', '.join(failed) or 'none'}, "
-        f"not run: {', '.join(waiting) or 'none'}"
-    )
-    return bool(failed)
+        outcomes[outcome(one, given, ends)].append(one.name)
+    print("; ".join(f"{what}: {', '.join(names) or 'none'}" for what, names in outcomes.items()))
+    return bool(outcomes["failed"])
 
 
 if __name__ == "__main__":

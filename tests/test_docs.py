@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import NamedTuple, get_args, get_type_hints
 
@@ -26,7 +27,13 @@ PAGES = [
     ROOT / "CHANGELOG.md",
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+INTEGRATIONS = tomllib.loads((ROOT / "examples" / "integrations.toml").read_text(encoding="utf-8"))
+# Those of other libraries are run by `.ci/integrations`, where there are these libraries.
+EXAMPLES = sorted(
+    path
+    for path in (ROOT / "examples").glob("*.py")
+    if path.name not in {one.get("example") for one in INTEGRATIONS.values()}
+)
 FENCE = re.compile(
     r"^(?:<!-- (?P<note>[^>]*) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
@@ -70,7 +77,9 @@ def readme_command(name: str) -> str:
     return commands[0]
 
 
-@pytest.mark.parametrize("block", blocks("python"), ids=str)
+@pytest.mark.parametrize(
+    "block", [b for b in blocks("python") if not b.note.startswith("integration: ")], ids=str
+)
 def test_python_block__runs(
     block: Block, tmp_path: Path, own: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +131,17 @@ def test_generated_pages__are_current() -> None:
 def test_links__lead_to_files(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
         assert "://" in target or (page.parent / target).exists(), target
+
+
+def test_integrations__each_have_example_test_and_snippet() -> None:
+    shown = {
+        b.note.removeprefix("integration: ") for b in blocks("python") if b.note.startswith("integration: ")
+    }
+    assert shown == set(INTEGRATIONS)
+    for one in INTEGRATIONS.values():
+        assert (ROOT / one["test"]).is_file()
+        assert "example" not in one or (ROOT / "examples" / one["example"]).is_file()
+        assert all("==" in pinned for pinned in one["requirements"])
 
 
 def test_rules_page__names_every_field_and_value() -> None:

@@ -55,7 +55,9 @@ def example(name: str) -> ModuleType:
 def snippet(name: str) -> str:
     """The code that docs/integrations.md shows under `<!-- integration: NAME -->`, at most ten lines of it."""
     page = PAGE.read_text(encoding="utf-8")
-    found = re.findall(rf"^<!-- integration: {name} -->\n```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    found = re.findall(
+        rf"^<!-- integration: {name} -->\n```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL
+    )
     assert len(found) == 1, f"{PAGE.name} has {len(found)} snippets marked {name!r}"
     lines = [line for line in found[0].splitlines() if line.strip()]
     assert len(lines) <= 10, f"the snippet of {name} has {len(lines)} lines"
