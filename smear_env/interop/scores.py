@@ -1,0 +1,56 @@
+"""An agent from whatever gives actions scores, as networks of other libraries do: `ScoresAgent(scores)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from smear_env._typing import Float32Array, Int8Array, Int64Array
+from smear_env.agents.base import BaseAgent, refuse_empty
+
+Scores = Callable[[Int8Array, Int8Array], Any]
+"""Observations [B, d] and masks [B, n], both int8, to scores [B, n], logits or values; those of illegal actions are not read."""
+
+
+class ScoresAgent(BaseAgent):
+    """Takes the legal action of the highest score, or draws by the softmax of the scores.
+
+    Args:
+        scores: function of observations and masks; a tensor that NumPy can read will do.
+        sampled: draw; otherwise the best.
+    """
+
+    def __init__(self, scores: Scores, *, sampled: bool = False) -> None:
+        super().__init__()
+        self._scores = scores
+        self._sampled = sampled
+
+    def act_batch(self, observations: Int8Array, masks: Int8Array) -> Int64Array:
+        """Legal actions [B] int64; see `Agent`."""
+        legal_scores = self._legal_scores(observations, masks)
+        if self._sampled:
+            # Gumbel noise makes the highest a draw from the softmax.
+            legal_scores = legal_scores + self._generator.gumbel(size=legal_scores.shape)
+        return np.asarray(legal_scores.argmax(axis=1), np.int64)
+
+    def probabilities(self, observations: Int8Array, masks: Int8Array) -> Float32Array:
+        """The softmax of the legal actions' scores, [B, n] float32; see `Agent`."""
+        scores = self._legal_scores(observations, masks)
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True), np.float32)
+
+    def _legal_scores(self, observations: Int8Array, masks: Int8Array) -> Any:
+        """[B, n] float64, minus infinity where illegal; ValueError for scores of another shape or not finite."""
+        seen, legal = self.checked(observations, masks)
+        refuse_empty(legal)
+        scores = np.asarray(self._scores(seen, legal), np.float64)
+        if scores.shape != legal.shape:
+            raise ValueError(f"scores of shape {scores.shape}, expected {legal.shape}: one for each action")
+        if not np.isfinite(scores[legal != 0]).all():
+            raise ValueError("scores: some of a legal action are not finite")
+        return np.where(legal != 0, scores, -np.inf)
+
+
+__all__ = ["Scores", "ScoresAgent"]
