@@ -193,7 +193,9 @@ class RLCardAgent(BaseAgent):
             action, info = self._player.eval_step(state)
             actions[row] = names.index(action) if getattr(self._player, "use_raw", False) else action
             if not legal[row, actions[row]]:
-                raise ValueError(f"the player chose {action!r}, legal are {', '.join(state['raw_legal_actions'])}")
+                raise ValueError(
+                    f"the player chose {action!r}, legal are {', '.join(state['raw_legal_actions'])}"
+                )
             said.append(info.get("probs") or {})
         chances = one_hot(actions, legal.shape[1])
         for row, probs in enumerate(said):

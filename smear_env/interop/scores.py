@@ -11,7 +11,7 @@ from smear_env._typing import Float32Array, Int8Array, Int64Array
 from smear_env.agents.base import BaseAgent, refuse_empty
 
 Scores = Callable[[Int8Array, Int8Array], Any]
-"""Observations [B, d] and masks [B, n], both int8, to scores [B, n], logits or values; those of illegal actions are not read."""
+"""Observations [B, d] and masks [B, n], both int8, to scores [B, n], logits or values; what is illegal is not read."""
 
 
 class ScoresAgent(BaseAgent):

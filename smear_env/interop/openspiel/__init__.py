@@ -1,4 +1,4 @@
-"""The games as OpenSpiel games: `smear_four_point`, `smear_schmier`, `smear_mini` and their relatives, registered on import.
+"""The games as OpenSpiel games, registered on import: `smear_four_point`, `smear_schmier`, `smear_mini`, relatives.
 
     import pyspiel
     import smear_env.interop.openspiel

@@ -286,7 +286,6 @@ for _preset in PRESETS.values():
     _register(_preset)
 
 
-
 def game_of(rules: Rules, dealer: int = DRAWN) -> SmearGame:
     """The game of these rules, registered here first if they are the user's own; `dealer` as in `SmearGame`."""
     name = PREFIX + rules.name
@@ -299,8 +298,8 @@ def game_of(rules: Rules, dealer: int = DRAWN) -> SmearGame:
 def state_showing(game: SmearGame, observation: Int8Array, seed: int, seat: int | None = None) -> SmearState:
     """A state drawn from all that show the seat to act this observation [d] int8, each history equally likely.
 
-    `seat` is the one that looks; without it seat 0, or the one that it is if the game's dealer is given. Hidden cards are
-    drawn (`agents/search/worlds.py`), so that whoever is given the state knows no more than the observation says.
+    `seat` is the one that looks; without it seat 0, or the one that it is if the game's dealer is given. Hidden cards
+    are drawn (`agents/search/worlds.py`): whoever is given the state knows no more than the observation says.
     Raises ValueError for the view of a seat that is not to act.
     """
     from smear_env.agents.search.worlds import NO_ACTION, sample_worlds

@@ -21,7 +21,7 @@ from smear_env.interop.openspiel.game import SmearGame, SmearState, game_of, sta
 from smear_env.rules import Rules
 
 MakeBot = Callable[[SmearGame, int, int], Any]
-"""(game, player, seed) to a bot."""
+"""(game, player, seed below 2**31) to a bot."""
 
 
 class AgentPolicy(Policy):  # type: ignore[misc]  # pyspiel has no annotations
@@ -100,7 +100,7 @@ class BotAgent(BaseAgent):
         """Begin a game by these rules; see `BaseAgent`."""
         super().reset(rules, seat, seed)
         self._game = game_of(rules)
-        self._bot = self._make(self._game, 0, seed)
+        self._bot = self._make(self._game, 0, seed % 2**31)
 
     def act_batch(self, observations: Int8Array, masks: Int8Array) -> Int64Array:
         """Legal actions [B] int64; see `Agent`."""
