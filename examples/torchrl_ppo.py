@@ -3,8 +3,7 @@
     python examples/torchrl_ppo.py --rules schmier --steps 200000
 
 Every seat observes at every moment, so that values run over all steps; the seat to act (`mask`) teaches the policy. In
-half of the games the dealer has to bid when all before him have passed, without which self-play learns to pass first and
-the play of the cards never.
+half of the games the dealer has to bid when all before him have passed: otherwise all learn to pass, and never to play.
 """
 
 from __future__ import annotations
