@@ -8,16 +8,17 @@ list of these.
 
 from __future__ import annotations
 
-import gymnasium
+from typing import Any
+
 import numpy as np
 import torch
 import tyro
 from agilerl.algorithms import PPO
 from agilerl.rollouts import collect_rollouts
 from gymnasium.vector.utils import batch_space
-from gymnasium.wrappers.vector import TransformObservation
 
 import smear_env
+from smear_env.interop.scaled import scaled_space
 from smear_env.interop.scores import ScoresAgent
 from smear_env.single import SmearSingleVectorEnv
 from training.evaluate import compare, summarize
@@ -25,45 +26,59 @@ from training.evaluate import compare, summarize
 GAMES, FRAMES = 64, 4096
 
 
-def make_games(rules: smear_env.Rules) -> gymnasium.vector.VectorEnv:
-    """Many tables at once, an episode a deal, observations scaled to about -1..1."""
-    games = SmearSingleVectorEnv(
-        GAMES, rules, opponents="greedy", partner="greedy", episode="deal", reward="points"
-    )
-    scale = smear_env.observation_scale(rules)
-    one = gymnasium.spaces.Box(-2, 2, scale.shape, np.float32)
-    return TransformObservation(games, lambda seen: seen * scale, batch_space(one, GAMES), one)
+class ScaledGames(SmearSingleVectorEnv):
+    """Many tables at once, observations scaled to about -1..1."""
+
+    def __init__(self, rules: smear_env.Rules) -> None:
+        super().__init__(GAMES, rules, opponents="greedy", partner="greedy", episode="deal", reward="points")
+        self.scale = smear_env.observation_scale(rules)
+        self.single_observation_space = scaled_space(rules)
+        self.observation_space = batch_space(self.single_observation_space, GAMES)
+
+    def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
+        """As the environment's."""
+        seen, info = super().reset(**given)
+        return seen * self.scale, info
+
+    def step(self, actions: np.ndarray) -> tuple[Any, ...]:
+        """As the environment's."""
+        seen, *rest = super().step(actions)
+        return seen * self.scale, *rest
 
 
-def train(rules: smear_env.Rules, steps: int = 200_000, seed: int = 1) -> ScoresAgent:
-    """The agent that so many decisions of the learner make."""
-    torch.manual_seed(seed)
-    games = make_games(rules)
-    games.reset(seed=seed)
-    layers = {"hidden_size": [256, 256]}
+def learner_of(games: ScaledGames) -> PPO:
+    """AgileRL's PPO for these tables."""
     learner = PPO(
         games.single_observation_space,
         games.single_action_space,
-        net_config={"encoder_config": layers, "latent_dim": 128},
+        net_config={"encoder_config": {"hidden_size": [256]}, "latent_dim": 256},
         num_envs=GAMES,
         learn_step=FRAMES,
         batch_size=512,
         lr=5e-4,
         gamma=1.0,
         ent_coef=0.02,
-        update_epochs=4,
     )
     learner.set_training_mode(True)
+    return learner
+
+
+def train(rules: smear_env.Rules, steps: int = 200_000, seed: int = 1) -> ScoresAgent:
+    """The agent that so many decisions of the learner make."""
+    torch.manual_seed(seed)
+    np.random.seed(seed)  # noqa: NPY002  # AgileRL shuffles with it
+    games = ScaledGames(rules)
+    games.reset(seed=seed)
+    learner = learner_of(games)
     last = {}
     for _ in range(steps // FRAMES):
         scores, *at = collect_rollouts(learner, games, FRAMES // GAMES, **last)
         last = dict(zip(("last_obs", "last_done", "last_scores", "last_info"), at, strict=True))
         learner.learn()
         print(f"{sum(scores) / max(len(scores), 1):+.2f} points per deal")
-    scale = smear_env.observation_scale(rules)
 
     def logits(seen: np.ndarray, mask: np.ndarray) -> torch.Tensor:
-        features = learner.actor.extract_features(learner.preprocess_observation(seen * scale))
+        features = learner.actor.extract_features(learner.preprocess_observation(seen * games.scale))
         return learner.actor.head_net.wrapped(features).detach()
 
     return ScoresAgent(logits)

@@ -2,8 +2,8 @@
 
     python examples/openspiel_bots.py --rules four_point --simulations 50
 
-`mini` is small enough for CFR by sampling; in the large games its information-set Monte Carlo tree search plays, in worlds
-drawn from what the seat has seen.
+`mini` is small enough for CFR by sampling; in the large games its information-set Monte Carlo tree search plays, in
+worlds drawn from what the seat has seen.
 """
 
 from __future__ import annotations

@@ -3,13 +3,12 @@
     python examples/tianshou_self_play.py --rules schmier --steps 200000
 
 The horizon of the returns is longer than a deal, so that a decision's target is what the deal was worth to its seat:
-the steps in between are of other seats, whose values say nothing of one's own. Tianshou's on-policy algorithms take only
-the rewards that are paid at a seat's own step, which leaves out most deals' points; they are not for such games.
+the steps in between are of other seats, whose values say nothing of one's own. Tianshou's on-policy algorithms take
+only the rewards that are paid at a seat's own step, which leaves out most deals' points; they are not for such games.
 """
 
 from __future__ import annotations
 
-import copy
 from itertools import pairwise
 
 import numpy as np
@@ -54,16 +53,20 @@ def make_game(rules: smear_env.Rules) -> PettingZooEnv:
     return PettingZooEnv(smear_env.env(rules=rules, episode="deal", reward="points"))
 
 
+def learner_of(game: PettingZooEnv, rules: smear_env.Rules) -> DQN:
+    """Tianshou's DQN for a seat at this table; its network is `policy.model`."""
+    policy = DiscreteQLearningPolicy(
+        model=Values(rules), action_space=game.action_space, observation_space=game.observation_space
+    )
+    return DQN(policy=policy, optim=AdamOptimizerFactory(lr=5e-4), gamma=1.0, n_step_return_horizon=LONGEST)
+
+
 def train(rules: smear_env.Rules, steps: int = 200_000, seed: int = 1) -> ScoresAgent:
     """The agent that so many steps of self-play make."""
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002  # Tianshou explores with it
     game = make_game(rules)
-    values = Values(rules)
-    policy = DiscreteQLearningPolicy(
-        model=values, action_space=game.action_space, observation_space=game.observation_space
-    )
-    seat = DQN(policy=policy, optim=AdamOptimizerFactory(lr=5e-4), gamma=1.0, n_step_return_horizon=LONGEST)
+    seat = learner_of(game, rules)
     everybody = MultiAgentOffPolicyAlgorithm(algorithms=[seat] * rules.players, env=game)
     # In half of the games the dealer has to bid when all before him have passed: otherwise all learn to pass.
     forced = smear_env.make_rules(rules, all_pass="dealer_bids")
@@ -72,7 +75,7 @@ def train(rules: smear_env.Rules, steps: int = 200_000, seed: int = 1) -> Scores
     collector = Collector(everybody, games, VectorReplayBuffer(steps // 4, GAMES), exploration_noise=True)
 
     def explore(epoch: int, step: int) -> None:
-        policy.set_eps_training(max(0.05, 0.5 - step / steps))
+        seat.policy.set_eps_training(max(0.05, 0.5 - step / steps))
 
     everybody.run_training(
         OffPolicyTrainerParams(
@@ -85,8 +88,7 @@ def train(rules: smear_env.Rules, steps: int = 200_000, seed: int = 1) -> Scores
             training_fn=explore,
         )
     )
-    frozen = copy.deepcopy(values)
-    return ScoresAgent(lambda seen, mask: frozen(seen)[0].detach())
+    return ScoresAgent(lambda seen, mask: seat.policy.model(seen)[0].detach())
 
 
 def main(rules: str = "four_point", steps: int = 200_000, seed: int = 1) -> None:
