@@ -99,7 +99,7 @@ def fingerprint(table: dict[str, Any]) -> str:
 def read_table() -> dict[str, Integration]:
     """The integrations by name."""
     tables = tomllib.loads(TABLE.read_text(encoding="utf-8"))
-    return {name: Integration(name, table) for name, table in tables.items()}
+    return {name: Integration(name, table) for name, table in tables.items() if "not_built" not in table}
 
 
 def run(command: Sequence[str | Path], seconds: float, log: Path) -> int:

@@ -197,6 +197,8 @@ def leaderboard_page() -> str:
 
 def library_row(name: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
     """One integration: what examples/integrations.toml says of it, and what came out when it was last recorded."""
+    if "not_built" in entry:
+        return (entry["library"], "", "", "", "", "", "", f"not tested: {entry['not_built']}", "")
     path = ROOT / "benchmarks" / "integrations" / f"{name}.json"
     found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     # Another version may be pinned by now: then the result is no longer of what is asked for.

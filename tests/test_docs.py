@@ -27,7 +27,13 @@ PAGES = [
     ROOT / "CHANGELOG.md",
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-INTEGRATIONS = tomllib.loads((ROOT / "examples" / "integrations.toml").read_text(encoding="utf-8"))
+INTEGRATIONS = {
+    name: one
+    for name, one in tomllib.loads(
+        (ROOT / "examples" / "integrations.toml").read_text(encoding="utf-8")
+    ).items()
+    if "not_built" not in one
+}
 # Those of other libraries are run by `.ci/integrations`, where there are these libraries.
 EXAMPLES = sorted(
     path
