@@ -115,9 +115,10 @@ def test_bot_agent__openspiels_search_finds_the_card_that_wins() -> None:
     def search(game: Any, player: int, seed: int) -> Any:
         return ISMCTSBot(game, RandomRolloutEvaluator(1), 4.0, 60, random_state=np.random.RandomState(seed))
 
-    game, names = load(NO_STOCK), MINI.action_names
+    game = load({"stock_to_bidder": 0})
+    names = game.rules.action_names
     # Seat 0 has bid with ace and seven of clubs: leading a card shows trump, and the ace in it is High and the trick.
-    state = deal(game, np.random.RandomState(1), ("7S", "AC", "TC", "JS"))
+    state = deal(game, np.random.RandomState(1), ("AC", "7S", "TC", "JS"))
     for name in ("2", "pass"):
         state.apply_action(names.index(name))
     agent = BotAgent(search)

@@ -101,6 +101,8 @@ class BotAgent(BaseAgent):
         super().reset(rules, seat, seed)
         self._game = game_of(rules)
         self._bot = self._make(self._game, 0, seed % 2**31)
+        # What has no `restart_at` of its own keeps nothing of a deal, and raises an error when called.
+        self._restarts = type(self._bot).restart_at is not pyspiel.Bot.restart_at
 
     def act_batch(self, observations: Int8Array, masks: Int8Array) -> Int64Array:
         """Legal actions [B] int64; see `Agent`."""
@@ -111,7 +113,8 @@ class BotAgent(BaseAgent):
         actions = np.asarray(forced, np.int64)
         for row in free:
             state = state_showing(self._game, seen[row], int(self._generator.integers(2**53)))
-            self._bot.restart_at(state)
+            if self._restarts:
+                self._bot.restart_at(state)
             actions[row] = self._bot.step(state)
         return actions
 
