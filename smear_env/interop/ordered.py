@@ -2,7 +2,7 @@
 
 Suits are interchangeable. In the order of `smear_env.order_suits`, trump or the own best suit first, positions that
 differ in suits' names alone are one, so that a network learns in some 60,000 decisions what takes several hundred
-thousand with suits as dealt. Masks have that order too, and actions are named by it: `OrderedView` translates both ways.
+thousand with suits as dealt. Masks have that order too, and actions are named by it: `OrderedView` translates.
 """
 
 from __future__ import annotations
