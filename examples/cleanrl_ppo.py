@@ -23,6 +23,7 @@ from torch.distributions import Categorical
 
 import smear_env
 from smear_env.interop.checkpoint import save_layers
+from smear_env.interop.ordered import OrderedView
 
 
 @dataclass
@@ -33,7 +34,7 @@ class Args:
     """preset"""
     total_decisions: int = 1_000_000
     """decisions to learn from"""
-    games: int = 256
+    games: int = 64
     """games at once, N"""
     steps: int = 32
     """steps of an iteration, T: T x N decisions"""
@@ -41,9 +42,9 @@ class Args:
     """of Adam, falling to 0"""
     gae_lambda: float = 0.95
     """of the advantages; there is no discount, since a deal has an end"""
-    minibatch: int = 1024
+    minibatch: int = 256
     """decisions of a gradient step"""
-    epochs: int = 2
+    epochs: int = 4
     """times that each decision is learnt from"""
     clip: float = 0.2
     """of the probability ratio"""
@@ -70,7 +71,7 @@ def layer(inputs: int, outputs: int, gain: float = 2**0.5) -> nn.Linear:
 
 
 class Agent(nn.Module):
-    """Actor and critic, each of what one seat sees: [B, d] float32, about -1..1."""
+    """Actor and critic, each of what one seat sees: [B, inputs] float32, about -1..1."""
 
     def __init__(self, inputs: int, actions: int, hidden: int) -> None:
         super().__init__()
@@ -99,9 +100,9 @@ class Agent(nn.Module):
 
 @dataclass
 class Batch:
-    """T steps of N games; d entries of an observation, n actions."""
+    """T steps of N games; n actions."""
 
-    observation: Tensor  # [T, N, d] float32, scaled
+    observation: Tensor  # [T, N, inputs] float32, as the view shows it
     mask: Tensor  # [T, N, n] int8
     action: Tensor  # [T, N] int64
     log_prob: Tensor  # [T, N] of the action when it was taken
@@ -129,18 +130,22 @@ def make_games(args: Args) -> smear_env.SelfPlayVectorEnv:
     )
 
 
-def play(agent: Agent, env: Any, shown: Any, steps: int, scale: np.ndarray) -> tuple[Batch, Any]:
-    """Let the agent play all seats for T steps; what happened, and what the games show now."""
+def play(agent: Agent, env: Any, shown: Any, steps: int, view: OrderedView) -> tuple[Batch, Any]:
+    """Let the agent play all seats for T steps; what happened, and what the games show now.
+
+    The view shows positions with suits in order, so that what is learnt of one suit is known of all, and names the
+    actions chosen among them back.
+    """
     rows = []
     for _ in range(steps):
-        observation = torch.from_numpy(shown.observation * scale)
-        mask = torch.from_numpy(shown.mask)
+        seen = view.see(shown.observation, shown.mask)
+        observation, mask = torch.from_numpy(seen.inputs), torch.from_numpy(seen.mask)
         with torch.no_grad():
             policy = agent.policy(observation, mask)
             action = policy.sample()
             row = (observation, mask, action, policy.log_prob(action), agent.points(observation))
         seat = shown.seat
-        shown = env.step(action.numpy())
+        shown = env.step(view.actions(action, seen.order))
         rows.append((*row, seat, shown.reward, shown.terminated | shown.truncated))
     *tensors, seat, reward, ended = zip(*rows, strict=True)
     return Batch(*map(torch.stack, tensors), np.stack(seat), np.stack(reward), np.stack(ended)), shown
@@ -208,17 +213,18 @@ def train(args: Args) -> Path:
     """Train and write the checkpoint; its folder."""
     torch.manual_seed(args.seed)
     env = make_games(args)
-    scale = smear_env.observation_scale(env.rules)
-    agent = Agent(len(scale), env.num_actions, args.hidden)
+    view = OrderedView(env.rules)
+    agent = Agent(len(view.scale), env.num_actions, args.hidden)
     optimizer = torch.optim.Adam(agent.parameters(), eps=1e-5)
     shown, began = env.reset(), time.monotonic()
     per_iteration = args.games * args.steps
     iterations = max(1, args.total_decisions // per_iteration)
     for iteration in range(iterations):
         optimizer.param_groups[0]["lr"] = args.learning_rate * (1 - iteration / iterations)
-        batch, shown = play(agent, env, shown, args.steps, scale)
+        batch, shown = play(agent, env, shown, args.steps, view)
         with torch.no_grad():
-            value_now = agent.points(torch.from_numpy(shown.observation * scale)).numpy()
+            now = view.see(shown.observation, shown.mask).inputs
+            value_now = agent.points(torch.from_numpy(now)).numpy()
         advantage, learn = advantages(batch, shown.seat, value_now, env.rules.players, args.gae_lambda)
         entropy = update(agent, optimizer, batch, advantage, learn, args)
         if iteration % 20 == 0 or iteration == iterations - 1:

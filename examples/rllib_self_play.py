@@ -59,7 +59,7 @@ class League(RLlibCallback):  # type: ignore[misc]  # Ray is no dependency, so i
 
 
 def make_config(
-    rules: str, *, runners: int = 2, games: int = 16, batch: int = 4096, learners: int = 0, seed: int = 1
+    rules: str, *, runners: int = 2, games: int = 16, batch: int = 2048, learners: int = 0, seed: int = 1
 ) -> PPOConfig:
     """PPO with one policy that learns and a league that does not.
 
@@ -85,10 +85,10 @@ def make_config(
             gamma=1.0,
             lambda_=0.95,
             train_batch_size_per_learner=batch,
-            minibatch_size=512,
-            num_epochs=3,
+            minibatch_size=256,
+            num_epochs=4,
             clip_param=0.2,
-            entropy_coeff=0.03,
+            entropy_coeff=0.05,
             use_kl_loss=False,
             grad_clip=0.5,
         )
@@ -141,7 +141,7 @@ def main() -> None:
     parser.add_argument("--iterations", type=int, default=50)
     parser.add_argument("--runners", type=int, default=2, help="processes that play, a core each")
     parser.add_argument("--games", type=int, default=16, help="games in each")
-    parser.add_argument("--batch", type=int, default=4096, help="decisions of an iteration")
+    parser.add_argument("--batch", type=int, default=2048, help="decisions of an iteration")
     parser.add_argument("--learners", type=int, default=0, help="processes that learn; 0 for this one")
     parser.add_argument("--address", default=None, help="of a cluster, auto for the one this runs in")
     parser.add_argument("--out", type=Path, default=Path("runs/rllib"))

@@ -23,8 +23,8 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecMonitor
 
 import smear_env
+from smear_env.interop.ordered import OrderedSuits
 from smear_env.interop.sb3 import SmearVecEnv, save_policy
-from smear_env.interop.scaled import ScaledObservation
 
 
 def make_env(rules: str, games: int, **arguments: Any) -> Any:
@@ -34,7 +34,7 @@ def make_env(rules: str, games: int, **arguments: Any) -> Any:
         single = gymnasium.make(
             "smear_env/SmearSingle-v0", rules=rules, disable_env_checker=True, **arguments
         )
-        return Monitor(ScaledObservation(single))
+        return Monitor(OrderedSuits(single))
     return VecMonitor(SmearVecEnv(games, rules, **arguments))
 
 
@@ -44,7 +44,7 @@ def make_model(env: Any, games: int, seed: int) -> MaskablePPO:
         "MlpPolicy",
         env,
         n_steps=max(2048 // games, 32),
-        batch_size=1024 if games > 1 else 256,
+        batch_size=256,
         n_epochs=4,
         learning_rate=1e-3,
         gamma=1.0,

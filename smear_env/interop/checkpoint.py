@@ -20,6 +20,7 @@ from safetensors.numpy import save as save_tensors
 
 from smear_env._typing import Float32Array
 from smear_env.agents.policy import DESCRIPTION, FORMAT
+from smear_env.features import feature_scale
 from smear_env.layout import layout_hash, observation_scale
 from smear_env.rules import Rules, make_rules
 
@@ -42,8 +43,11 @@ def save_layers(
     Args:
         folder: made if it is not there; a checkpoint that is there is replaced.
         rules: what was trained on, one or several of one preset; other options than these will warn.
-        layers: from observation to actions, at least two. On the way they are ReLU, at the end there is nothing.
-        scaled: the network took `observation * observation_scale(rules)`; otherwise observations as they are.
+        layers: from observation to actions, at least two. On the way they are ReLU, at the end there is nothing. By
+            how many inputs the first takes, it is known what they are: the observation, or what
+            `smear_env.interop.ordered` shows, with suits in order and features.
+        scaled: the network took inputs about -1..1, as both of `smear_env.interop.scaled` and `ordered` give them;
+            otherwise as they are in int8.
         decisions: that were learnt from, for who reads the description.
         seed: of the run, likewise.
         training: how it was trained, likewise: plain JSON.
@@ -58,9 +62,12 @@ def save_layers(
             f"rules of {', '.join(one.name for one in games)} have different observations or actions"
         )
     arrays = [_layer(index, layer) for index, layer in enumerate(layers)]
-    _check_widths(arrays, game)
+    scale = np.concatenate([observation_scale(game), feature_scale(game)])
+    ordered = bool(arrays) and arrays[0][0].shape[1] == len(scale)
+    scale = scale if ordered else observation_scale(game)
+    _check_widths(arrays, len(scale), len(game.action_names))
     if not scaled:
-        arrays[0] = (arrays[0][0] / observation_scale(game), arrays[0][1])
+        arrays[0] = (arrays[0][0] / scale, arrays[0][1])
     names = [*(f"trunk.{index}" for index in range(len(arrays) - 1)), "policy"]
     tensors: dict[str, Float32Array] = {}
     for name, (weight, bias) in zip(names, arrays, strict=True):
@@ -86,8 +93,8 @@ def save_layers(
         "network": {
             "hidden": [len(bias) for _, bias in arrays[:-1]],
             "teams": game.teams,
-            "suits": "as_dealt",
-            "features": False,
+            "suits": "ordered" if ordered else "as_dealt",
+            "features": ordered,
         },
         "training": dict(training or {}),
         "seed": seed,
@@ -117,17 +124,14 @@ def _layer(index: int, layer: Layer) -> tuple[Float32Array, Float32Array]:
     return weight, bias
 
 
-def _check_widths(arrays: Sequence[tuple[Float32Array, Float32Array]], rules: Rules) -> None:
+def _check_widths(arrays: Sequence[tuple[Float32Array, Float32Array]], inputs: int, actions: int) -> None:
     if len(arrays) < 2:
         raise ValueError(f"{len(arrays)} layers: a policy has a hidden layer at least, so give two or more")
     takes = [weight.shape[1] for weight, _ in arrays]
     gives = [weight.shape[0] for weight, _ in arrays]
-    for index, (found, expected) in enumerate(
-        zip(takes, [len(observation_scale(rules)), *gives], strict=False)
-    ):
+    for index, (found, expected) in enumerate(zip(takes, [inputs, *gives], strict=False)):
         if found != expected:
             raise ValueError(f"layers[{index}] takes {found} inputs, but {expected} come to it")
-    actions = len(rules.action_names)
     if gives[-1] != actions:
         raise ValueError(
             f"layers[{len(arrays) - 1}] gives {gives[-1]} numbers, but there are {actions} actions"

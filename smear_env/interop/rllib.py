@@ -19,8 +19,7 @@ from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaski
 
 from smear_env.aec import SmearEnv
 from smear_env.interop.checkpoint import save_layers
-from smear_env.interop.scaled import scaled_space
-from smear_env.layout import observation_scale
+from smear_env.interop.ordered import OrderedView, Seen
 from smear_env.rules import Rules
 
 Shown = dict[str, dict[str, Any]]
@@ -30,9 +29,10 @@ Shown = dict[str, dict[str, Any]]
 class SmearMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # Ray is no dependency, so its types may be missing
     """A match or a deal with a policy in every seat: `seat_0`, `seat_1`, ... by turns.
 
-    Observations are `{"observations": [d] float32, scaled, "action_mask": [n] float32}`. The seat to act has one, and
-    at the end every seat. Decisions with one legal action are not asked for. Rewards are given to every seat when they
-    fall due; RLlib adds them up between a seat's own turns.
+    Observations are `{"observations": [d + f] float32, "action_mask": [n] float32}`, with suits in order as
+    `smear_env.interop.ordered` has them, which names actions too. The seat to act has one, and at the end every seat.
+    Decisions with one legal action are not asked for. Rewards are given to every seat when they fall due; RLlib adds
+    them up between a seat's own turns.
 
     Args:
         config: `rules`, a preset name, a `Rules`, or a list of these, of one preset, that episodes take in turn; and
@@ -49,14 +49,14 @@ class SmearMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # Ray is no depe
         self.games = [SmearEnv(one, **arguments) for one in several]
         """One for each of the rules."""
         self.rules = self.games[0].rules
-        self._scale = observation_scale(self.rules)
+        self.view = OrderedView(self.rules)
         self._runner = int(getattr(config, "worker_index", 0) or 0)
         self._seeds: list[int | None] = [None] * len(several)
         self._turn = -1
         self.agents = self.possible_agents = list(self.games[0].possible_agents)
         space = spaces.Dict(
             {
-                "observations": scaled_space(self.rules),
+                "observations": self.view.space,
                 "action_mask": spaces.Box(0, 1, (len(self.rules.action_names),), np.float32),
             }
         )
@@ -81,7 +81,9 @@ class SmearMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # Ray is no depe
     ) -> tuple[Shown, dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
         """Apply the action of the seat to act; a dictionary each of what is seen, earned, ended and cut off."""
         game = self.games[self._turn]
-        game.step(int(action_dict[game.agent_selection]))
+        # As it was shown: the order of suits is a function of the position.
+        order = self._see(game.agent_selection).order
+        game.step(int(self.view.actions([action_dict[game.agent_selection]], order)[0]))
         rewards = dict(game.rewards)
         self._skip_forced(rewards)
         terminated = {"__all__": any(game.terminations.values())}
@@ -113,11 +115,12 @@ class SmearMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # Ray is no depe
         return {seat: self._view(seat) for seat in (self.agents if self._over else [game.agent_selection])}
 
     def _view(self, seat: str) -> dict[str, Any]:
-        seen = self.games[self._turn].observe(seat)
-        return {
-            "observations": seen["observation"] * self._scale,
-            "action_mask": seen["action_mask"].astype(np.float32),
-        }
+        seen = self._see(seat)
+        return {"observations": seen.inputs[0], "action_mask": seen.mask[0].astype(np.float32)}
+
+    def _see(self, seat: str) -> Seen:
+        shown = self.games[self._turn].observe(seat)
+        return self.view.see(shown["observation"][None], shown["action_mask"][None])
 
 
 def module_spec(hidden: Sequence[int] = (256, 256)) -> Any:

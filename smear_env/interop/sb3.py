@@ -15,8 +15,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from smear_env._typing import BoolArray, Float32Array, Int8Array
 from smear_env.interop.checkpoint import save_layers
-from smear_env.interop.scaled import scaled_space
-from smear_env.layout import observation_scale
+from smear_env.interop.ordered import OrderedView, Seen
 from smear_env.rules import Rules
 from smear_env.single import SmearSingleVectorEnv
 
@@ -24,44 +23,53 @@ from smear_env.single import SmearSingleVectorEnv
 class SmearVecEnv(VecEnv):  # type: ignore[misc]  # SB3 is no dependency, so its types may be missing
     """`num_envs` learners in games of their own, with the arguments of `SmearSingleVectorEnv`.
 
-    Observations are scaled, [N, d] float32. `env_method("action_masks")` gives the masks, as sb3-contrib asks for them.
+    Observations, masks and actions have suits in order (`smear_env.interop.ordered`), [N, d + f] float32.
+    `env_method("action_masks")` gives the masks, as sb3-contrib asks for them.
     """
 
     def __init__(self, num_envs: int, rules: str | Rules = "four_point", **arguments: Any) -> None:
         self.games = SmearSingleVectorEnv(num_envs, rules, **arguments)
         self.rules = self.games.rules
-        self._scale = observation_scale(self.rules)
+        self.view = OrderedView(self.rules)
         self._actions: Any = None
-        super().__init__(num_envs, scaled_space(self.rules), self.games.single_action_space)
+        self._seen: Seen | None = None
+        super().__init__(num_envs, self.view.space, self.games.single_action_space)
 
     def reset(self) -> Float32Array:
-        """Start the next game in every environment, or by the seed that `seed` was told; observations [N, d]."""
+        """Start the next game in every environment, or by the seed that `seed` was told; observations [N, d + f]."""
         # SB3 seeds environment i with seed + i; here one seed is that of all games.
         observation, info = self.games.reset(seed=self._seeds[0])
         self.reset_infos = [{"seat": int(seat)} for seat in info["seat"]]
         self._reset_seeds()
         self._reset_options()
-        return observation * self._scale
+        return self._show(observation, info)
 
     def step_async(self, actions: Any) -> None:
         """Keep the learners' actions [N] for `step_wait`."""
         self._actions = np.asarray(actions, np.int64)
 
     def step_wait(self) -> tuple[Float32Array, Float32Array, BoolArray, list[dict[str, Any]]]:
-        """Apply them: observations [N, d], rewards [N], whether episodes ended [N], and an info for each."""
-        observation, reward, terminated, truncated, info = self.games.step(self._actions)
+        """Apply them: observations [N, d + f], rewards [N], whether episodes ended [N], and an info for each."""
+        if self._seen is None:
+            raise RuntimeError("call reset() before step()")
+        chosen = self.view.actions(self._actions, self._seen.order)
+        observation, reward, terminated, truncated, info = self.games.step(chosen)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         done = terminated | truncated
-        for i in np.flatnonzero(done):
-            infos[i] = {
-                "terminal_observation": info["final_obs"][i] * self._scale,
-                "TimeLimit.truncated": bool(truncated[i] and not terminated[i]),
-            }
-        return observation * self._scale, reward.astype(np.float32), done, infos
+        ended = np.flatnonzero(done)
+        if len(ended):
+            last = np.stack(list(info["final_obs"][ended]))
+            ends = self.view.see(last, np.zeros((len(ended), int(self.action_space.n)), np.int8)).inputs
+            for i, end in zip(ended, ends, strict=True):
+                cut_off = bool(truncated[i] and not terminated[i])
+                infos[i] = {"terminal_observation": end, "TimeLimit.truncated": cut_off}
+        return self._show(observation, info), reward.astype(np.float32), done, infos
 
     def action_masks(self) -> Int8Array:
-        """Legal actions of the learners, [N, n] int8."""
-        return self.games.action_masks()
+        """Legal actions of the learners, [N, n] int8; `RuntimeError` before `reset`."""
+        if self._seen is None:
+            raise RuntimeError("call reset() before action_masks()")
+        return self._seen.mask
 
     def close(self) -> None:
         """Nothing is held open."""
@@ -88,6 +96,10 @@ class SmearVecEnv(VecEnv):  # type: ignore[misc]  # SB3 is no dependency, so its
         """No game has a wrapper of its own."""
         return [False for _ in self._chosen(indices)]
 
+    def _show(self, observation: Int8Array, info: dict[str, Any]) -> Float32Array:
+        self._seen = self.view.see(observation, info["action_mask"])
+        return self._seen.inputs
+
     def _chosen(self, indices: Any) -> Sequence[int]:
         return list(self._get_indices(indices))
 
@@ -95,8 +107,8 @@ class SmearVecEnv(VecEnv):  # type: ignore[misc]  # SB3 is no dependency, so its
 def save_policy(folder: str | Path, model: Any, rules: str | Rules, **described: Any) -> Path:
     """Write the policy of a PPO or MaskablePPO model as a checkpoint that `load_policy` plays; the folder.
 
-    It must be an "MlpPolicy" with ReLU (`policy_kwargs={"activation_fn": torch.nn.ReLU}`), trained on scaled
-    observations, of `SmearVecEnv` or `ScaledObservation`. `described` goes to `save_layers`. Raises ValueError for
+    It must be an "MlpPolicy" with ReLU (`policy_kwargs={"activation_fn": torch.nn.ReLU}`), trained on
+    `SmearVecEnv`, `OrderedSuits` or `ScaledObservation`. `described` goes to `save_layers`. Raises ValueError for
     another network.
     """
     stack = list(model.policy.mlp_extractor.policy_net)

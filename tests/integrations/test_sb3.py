@@ -15,8 +15,8 @@ from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_suppo
 from stable_baselines3.common.env_checker import check_env
 
 import smear_env
+from smear_env.interop.ordered import OrderedSuits
 from smear_env.interop.sb3 import SmearVecEnv, save_policy
-from smear_env.interop.scaled import ScaledObservation
 from smear_env.single import SmearSingleEnv
 from tests.integrations.helpers import Record, beats_passer, example, run_snippet
 
@@ -27,21 +27,21 @@ BOTH = pytest.mark.parametrize("rules", ["four_point", "schmier"])
 
 @BOTH
 def test_vectorised__beats_passer_and_travels(rules: str, tmp_path: Path, record_property: Record) -> None:
-    model = example("sb3_maskable_ppo").train(rules, steps=150_000, folder=tmp_path)
+    train = example("sb3_maskable_ppo").train
+    model = train(rules, steps=60_000, opponents="passer", partner="passer", folder=tmp_path)
     policy = smear_env.load_policy(tmp_path)
     beats_passer(record_property, "MaskablePPO, 64 games at once", policy, rules)
     assert_same_probabilities(model, policy, rules)
 
 
-def test_single__beats_passer_with_a_checkpoint_in_the_other_seats(
-    tmp_path: Path, record_property: Record
-) -> None:
+def test_single__beats_passer_after_games_with_a_checkpoint(tmp_path: Path, record_property: Record) -> None:
+    """What one learner has written plays in the other seats of the next."""
     train = example("sb3_maskable_ppo").train
-    train("four_point", games=1, steps=40_000, opponents="four_point", partner="four_point", folder=tmp_path)
-    policy = smear_env.load_policy(tmp_path)
-    beats_passer(
-        record_property, "MaskablePPO, one game, our checkpoint in the other seats", policy, "four_point"
-    )
+    first, second = tmp_path / "first", tmp_path / "second"
+    train("four_point", steps=4096, folder=first)
+    train("four_point", games=1, steps=30_000, opponents=first, partner="passer", folder=second)
+    policy = smear_env.load_policy(second)
+    beats_passer(record_property, "MaskablePPO, one game, a checkpoint as opponent", policy, "four_point")
 
 
 def test_library_play__agrees_with_ours(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_vector_env__is_the_single_one_many_times() -> None:
     }
     many, one = (
         SmearVecEnv(1, "four_point", **given),
-        ScaledObservation(SmearSingleEnv("four_point", **given)),
+        OrderedSuits(SmearSingleEnv("four_point", **given)),
     )
     many.seed(3)
     shown, (expected, info) = many.reset(), one.reset(seed=3)
@@ -105,7 +105,7 @@ def test_truncated_match__is_told_as_such() -> None:
 
 
 def test_single_env__passes_the_checker_of_the_library() -> None:
-    check_env(ScaledObservation(SmearSingleEnv("schmier")), warn=False)
+    check_env(OrderedSuits(SmearSingleEnv("schmier")), warn=False)
 
 
 def test_network_with_another_activation__is_refused(tmp_path: Path) -> None:
@@ -127,9 +127,10 @@ def assert_same_probabilities(model: Any, policy: Any, rules: str) -> None:
     policy.reset(env.rules, -1, 1)
     for _ in range(12):
         masks = get_action_masks(env)
-        seen = env.games._shown.observation
-        scaled = torch.as_tensor(seen * smear_env.observation_scale(env.rules))
+        shown = env.games._shown
+        inputs = torch.as_tensor(env._seen.inputs)
         with torch.no_grad():
-            theirs = model.policy.get_distribution(scaled, action_masks=masks).distribution.probs.numpy()
-        np.testing.assert_allclose(policy.probabilities(seen, masks), theirs, atol=1e-5)
+            in_order = model.policy.get_distribution(inputs, action_masks=masks).distribution.probs.numpy()
+        theirs = smear_env.original_columns(in_order, env._seen.order, env.rules)
+        np.testing.assert_allclose(policy.probabilities(shown.observation, shown.mask), theirs, atol=1e-5)
         env.step(np.array([np.random.default_rng(1).choice(np.flatnonzero(mask)) for mask in masks]))
