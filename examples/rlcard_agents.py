@@ -1,6 +1,6 @@
 """RLCard both ways: its DQN learns in its own interface and plays in our evaluation; our agents play in its tournament.
 
-    python examples/rlcard_agents.py --rules mini --deals 3000
+    python examples/rlcard_agents.py --rules mini --deals 5000
 
 All seats are the one learner. In half of the deals the dealer has to bid when all before him have passed: otherwise all
 learn to pass.
@@ -23,7 +23,7 @@ from smear_env.interop.rlcard import AgentForRLCard, RLCardAgent
 from training.evaluate import compare, summarize
 
 
-def train(rules: smear_env.Rules, deals: int = 3000, seed: int = 1) -> DQNAgent:
+def train(rules: smear_env.Rules, deals: int = 5000, seed: int = 1) -> DQNAgent:
     """RLCard's DQN after so many deals of self-play."""
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002  # RLCard explores with it
@@ -54,7 +54,7 @@ def train(rules: smear_env.Rules, deals: int = 3000, seed: int = 1) -> DQNAgent:
     return player
 
 
-def main(rules: str = "four_point", deals: int = 3000, seed: int = 1) -> None:
+def main(rules: str = "four_point", deals: int = 5000, seed: int = 1) -> None:
     """Train, play duplicate deals against `passer`, and sit down with `expert` at RLCard's table."""
     game = smear_env.make_rules(rules)
     player = train(game, deals, seed)

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.integration
 
 def test_dqn__beats_passer(record_property: Record) -> None:
     rules = smear_env.make_rules("mini")
-    player = example("rlcard_agents").train(rules, deals=4000)
+    player = example("rlcard_agents").train(rules, deals=5000)
     beats_passer(record_property, "DQN, all seats", RLCardAgent(player), rules)
 
 

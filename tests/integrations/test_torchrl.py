@@ -49,7 +49,7 @@ def test_wrapper__masks_and_rewards_are_the_environments(rules: str) -> None:
 
 def test_ppo__beats_passer(record_property: Record) -> None:
     rules = smear_env.make_rules("mini")
-    agent = example("torchrl_ppo").train(rules, steps=20_480)
+    agent = example("torchrl_ppo").train(rules, steps=16_384)
     beats_passer(record_property, "PPO, all seats", agent, rules)
 
 
