@@ -51,7 +51,7 @@ def learner_of(games: ScaledGames) -> PPO:
     learner = PPO(
         games.single_observation_space,
         games.single_action_space,
-        net_config={"encoder_config": {"hidden_size": [256]}, "latent_dim": 256},
+        net_config={"encoder_config": {"hidden_size": [256]}, "latent_dim": 128},
         num_envs=GAMES,
         learn_step=FRAMES,
         batch_size=512,

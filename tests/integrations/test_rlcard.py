@@ -6,10 +6,6 @@ import pytest
 
 pytest.importorskip("rlcard")
 
-import numpy as np
-import rlcard
-from rlcard.agents import CFRAgent
-
 import smear_env
 from smear_env.interop.rlcard import RLCardAgent
 from tests.integrations.helpers import Record, beats_passer, example, run_snippet
@@ -30,16 +26,6 @@ def test_dqn__learns_by_other_rules_as_well(rules: str) -> None:
     agent.reset(game, -1, 0)
     shown = smear_env.SelfPlayVectorEnv(32, game, seed=1).reset()
     assert shown.mask[range(32), agent.act_batch(shown.observation, shown.mask)].all()
-
-
-def test_cfr__steps_back_through_whole_deals(tmp_path: object) -> None:
-    env = rlcard.make("smear", {"rules": "mini", "seed": 1, "allow_step_back": True})
-    np.random.seed(1)  # noqa: NPY002  # RLCard samples with it
-    player = CFRAgent(env, str(tmp_path))
-    for _ in range(3):
-        player.train()
-    assert len(player.average_policy) > 10
-    assert not env.game.step_back()
 
 
 def test_snippet__runs() -> None:
