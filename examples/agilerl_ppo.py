@@ -2,8 +2,9 @@
 
     python examples/agilerl_ppo.py --rules schmier --steps 200000
 
-The learner plays every seat in turn; its partners and opponents are `greedy` here, and may be any agent, checkpoint or
-list of these.
+The learner plays every seat in turn. Its partners and opponents are itself as it is at the moment; they may be any agent,
+checkpoint or list of these. Every other rollout is of games in which the dealer has to bid when all before him have
+passed: otherwise all learn to pass.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import torch
 import tyro
 from agilerl.algorithms import PPO
 from agilerl.rollouts import collect_rollouts
+from gymnasium.spaces import Discrete
 from gymnasium.vector.utils import batch_space
 
 import smear_env
@@ -29,8 +31,8 @@ GAMES, FRAMES = 64, 4096
 class ScaledGames(SmearSingleVectorEnv):
     """Many tables at once, observations scaled to about -1..1."""
 
-    def __init__(self, rules: smear_env.Rules) -> None:
-        super().__init__(GAMES, rules, opponents="greedy", partner="greedy", episode="deal", reward="points")
+    def __init__(self, rules: smear_env.Rules, others: smear_env.Agent) -> None:
+        super().__init__(GAMES, rules, opponents=others, partner=others, episode="deal", reward="points")
         self.scale = smear_env.observation_scale(rules)
         self.single_observation_space = scaled_space(rules)
         self.observation_space = batch_space(self.single_observation_space, GAMES)
@@ -46,11 +48,11 @@ class ScaledGames(SmearSingleVectorEnv):
         return seen * self.scale, *rest
 
 
-def learner_of(games: ScaledGames) -> PPO:
-    """AgileRL's PPO for these tables."""
+def learner_of(rules: smear_env.Rules) -> PPO:
+    """AgileRL's PPO for this game."""
     learner = PPO(
-        games.single_observation_space,
-        games.single_action_space,
+        scaled_space(rules),
+        Discrete(len(rules.action_names)),
         net_config={"encoder_config": {"hidden_size": [256]}, "latent_dim": 128},
         num_envs=GAMES,
         learn_step=FRAMES,
@@ -63,25 +65,33 @@ def learner_of(games: ScaledGames) -> PPO:
     return learner
 
 
+def agent_of(learner: PPO, rules: smear_env.Rules, *, sampled: bool) -> ScoresAgent:
+    """The learner as an agent; it goes on to change as the learner does."""
+    scale = smear_env.observation_scale(rules)
+
+    def logits(seen: np.ndarray, mask: np.ndarray) -> torch.Tensor:
+        with torch.no_grad():
+            features = learner.actor.extract_features(learner.preprocess_observation(seen * scale))
+            return learner.actor.head_net.wrapped(features)
+
+    return ScoresAgent(logits, sampled=sampled)
+
+
 def train(rules: smear_env.Rules, steps: int = 200_000, seed: int = 1) -> ScoresAgent:
     """The agent that so many decisions of the learner make."""
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002  # AgileRL shuffles with it
-    games = ScaledGames(rules)
-    games.reset(seed=seed)
-    learner = learner_of(games)
-    last = {}
-    for _ in range(steps // FRAMES):
-        scores, *at = collect_rollouts(learner, games, FRAMES // GAMES, **last)
-        last = dict(zip(("last_obs", "last_done", "last_scores", "last_info"), at, strict=True))
-        learner.learn()
-        print(f"{sum(scores) / max(len(scores), 1):+.2f} points per deal")
-
-    def logits(seen: np.ndarray, mask: np.ndarray) -> torch.Tensor:
-        features = learner.actor.extract_features(learner.preprocess_observation(seen * games.scale))
-        return learner.actor.head_net.wrapped(features).detach()
-
-    return ScoresAgent(logits)
+    learner = learner_of(rules)
+    itself = agent_of(learner, rules, sampled=True)
+    forced = smear_env.make_rules(rules, all_pass="dealer_bids")
+    tables = [ScaledGames(one, itself) for one in (rules, forced)]
+    for games in tables:
+        games.reset(seed=seed)
+    for update in range(steps // FRAMES):
+        scores, *_ = collect_rollouts(learner, tables[update % 2], FRAMES // GAMES)
+        loss = learner.learn()
+        print(f"loss {loss:.4f}, {sum(scores) / max(len(scores), 1):+.2f} points per deal")
+    return agent_of(learner, rules, sampled=False)
 
 
 def main(rules: str = "four_point", steps: int = 200_000, seed: int = 1) -> None:
