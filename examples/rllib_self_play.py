@@ -36,7 +36,7 @@ def module_of(agent: str, episode: Any, *, teams: int, **_: Any) -> str:
     return PAST[past] if league and int(agent.removeprefix("seat_")) % teams == team else MAIN
 
 
-class League(RLlibCallback):  # type: ignore[misc]  # Ray is no dependency, so its types may be missing
+class League(RLlibCallback):
     """Keep past selves: all are `main` as it begins; from then on, the oldest becomes what `main` is now."""
 
     every = 5
