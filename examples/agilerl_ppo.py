@@ -2,9 +2,9 @@
 
     python examples/agilerl_ppo.py --rules schmier --steps 200000
 
-The learner plays every seat in turn. Its partners and opponents are itself as it is at the moment; they may be any agent,
-checkpoint or list of these. Every other rollout is of games in which the dealer has to bid when all before him have
-passed: otherwise all learn to pass.
+The learner plays every seat in turn. In the other seats it plays itself, as it is at the moment; they may be any agents or
+checkpoints. Every other rollout is of games in which the dealer has to bid when all before him have passed: otherwise all
+learn to pass.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gymnasium.spaces import Discrete
 from gymnasium.vector.utils import batch_space
 
 import smear_env
-from smear_env.interop.scaled import scaled_space
+from smear_env.interop.ordered import OrderedView
 from smear_env.interop.scores import ScoresAgent
 from smear_env.single import SmearSingleVectorEnv
 from training.evaluate import compare, summarize
@@ -28,30 +28,34 @@ from training.evaluate import compare, summarize
 GAMES, FRAMES = 64, 4096
 
 
-class ScaledGames(SmearSingleVectorEnv):
-    """Many tables at once, observations scaled to about -1..1."""
+class OrderedGames(SmearSingleVectorEnv):
+    """Many tables at once, with suits in order: observations, masks and actions."""
 
     def __init__(self, rules: smear_env.Rules, others: smear_env.Agent) -> None:
         super().__init__(GAMES, rules, opponents=others, partner=others, episode="deal", reward="points")
-        self.scale = smear_env.observation_scale(rules)
-        self.single_observation_space = scaled_space(rules)
-        self.observation_space = batch_space(self.single_observation_space, GAMES)
+        self.view = OrderedView(rules)
+        self.single_observation_space = self.view.space
+        self.observation_space = batch_space(self.view.space, GAMES)
 
     def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
         """As the environment's."""
-        seen, info = super().reset(**given)
-        return seen * self.scale, info
+        return self._show(*super().reset(**given))
 
     def step(self, actions: np.ndarray) -> tuple[Any, ...]:
-        """As the environment's."""
-        seen, *rest = super().step(actions)
-        return seen * self.scale, *rest
+        """As the environment's; actions are of the masks that were shown."""
+        seen, *paid, info = super().step(self.view.actions(actions, self.shown.order))
+        seen, info = self._show(seen, info)
+        return seen, *paid, info
+
+    def _show(self, seen: np.ndarray, info: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        self.shown = self.view.see(seen, info["action_mask"])
+        return self.shown.inputs, {**info, "action_mask": self.shown.mask}
 
 
 def learner_of(rules: smear_env.Rules) -> PPO:
     """AgileRL's PPO for this game."""
     learner = PPO(
-        scaled_space(rules),
+        OrderedView(rules).space,
         Discrete(len(rules.action_names)),
         net_config={"encoder_config": {"hidden_size": [256]}, "latent_dim": 128},
         num_envs=GAMES,
@@ -65,16 +69,15 @@ def learner_of(rules: smear_env.Rules) -> PPO:
     return learner
 
 
-def agent_of(learner: PPO, rules: smear_env.Rules, *, sampled: bool) -> ScoresAgent:
+def agent_of(learner: PPO, *, sampled: bool) -> ScoresAgent:
     """The learner as an agent; it goes on to change as the learner does."""
-    scale = smear_env.observation_scale(rules)
 
-    def logits(seen: np.ndarray, mask: np.ndarray) -> torch.Tensor:
+    def logits(inputs: np.ndarray, mask: np.ndarray) -> torch.Tensor:
         with torch.no_grad():
-            features = learner.actor.extract_features(learner.preprocess_observation(seen * scale))
+            features = learner.actor.extract_features(learner.preprocess_observation(inputs))
             return learner.actor.head_net.wrapped(features)
 
-    return ScoresAgent(logits, sampled=sampled)
+    return ScoresAgent(logits, sampled=sampled, ordered=True)
 
 
 def train(rules: smear_env.Rules, steps: int = 200_000, seed: int = 1) -> ScoresAgent:
@@ -82,16 +85,16 @@ def train(rules: smear_env.Rules, steps: int = 200_000, seed: int = 1) -> Scores
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002  # AgileRL shuffles with it
     learner = learner_of(rules)
-    itself = agent_of(learner, rules, sampled=True)
+    itself = agent_of(learner, sampled=True)
     forced = smear_env.make_rules(rules, all_pass="dealer_bids")
-    tables = [ScaledGames(one, itself) for one in (rules, forced)]
+    tables = [OrderedGames(one, itself) for one in (rules, forced)]
     for games in tables:
         games.reset(seed=seed)
     for update in range(steps // FRAMES):
         scores, *_ = collect_rollouts(learner, tables[update % 2], FRAMES // GAMES)
         loss = learner.learn()
         print(f"loss {loss:.4f}, {sum(scores) / max(len(scores), 1):+.2f} points per deal")
-    return agent_of(learner, rules, sampled=False)
+    return agent_of(learner, sampled=False)
 
 
 def main(rules: str = "four_point", steps: int = 200_000, seed: int = 1) -> None:

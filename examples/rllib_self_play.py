@@ -36,7 +36,7 @@ def module_of(agent: str, episode: Any, *, teams: int, **_: Any) -> str:
     return PAST[past] if league and int(agent.removeprefix("seat_")) % teams == team else MAIN
 
 
-class League(RLlibCallback):  # type: ignore[misc]  # Ray is no dependency, so its types may be missing
+class League(RLlibCallback):
     """Keep past selves: all are `main` as it begins; from then on, the oldest becomes what `main` is now."""
 
     every = 5
@@ -54,8 +54,11 @@ class League(RLlibCallback):  # type: ignore[misc]  # Ray is no dependency, so i
         result["snapshots"] = turn
 
     def _copy(self, algorithm: Any, names: Any) -> None:
-        state = algorithm.get_module(MAIN).get_state()
-        algorithm.set_state({"learner_group": {"learner": {"rl_module": dict.fromkeys(names, state)}}})
+        copies = dict.fromkeys(names, algorithm.get_module(MAIN).get_state())
+        algorithm.learner_group.set_state({"learner": {"rl_module": copies}})
+        # Env runners take weights from the learner only with a newer number, which comes with the next update, and then
+        # only those of `main`. Weights without a number they take at once.
+        algorithm.env_runner_group.foreach_env_runner(lambda runner: runner.set_state({"rl_module": copies}))
 
 
 def make_config(

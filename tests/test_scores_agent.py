@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from smear_env import FOUR_POINT, SelfPlayVectorEnv
+from smear_env.interop.ordered import OrderedView
 from smear_env.interop.scores import ScoresAgent
 
 N = len(FOUR_POINT.action_names)
@@ -39,6 +40,24 @@ def test_scores_agent__probabilities_are_the_softmax_and_drawing_follows_them() 
     assert chances == pytest.approx(expected / expected.sum(axis=1, keepdims=True), abs=1e-6)
     counts = np.bincount(drawing.act_batch(seen, masks), minlength=N) / len(seen)
     assert counts == pytest.approx(chances.mean(axis=0), abs=0.05)
+
+
+def test_scores_agent__scores_in_order_are_those_of_the_actions_that_they_stand_for() -> None:
+    view, (seen, masks) = OrderedView(FOUR_POINT), views(16)
+    shown = view.see(seen, masks)
+    given = np.random.default_rng(2).random(masks.shape)
+
+    def scores(inputs: Any, mask: Any) -> Any:
+        assert np.array_equal(inputs, shown.inputs)
+        assert np.array_equal(mask, shown.mask)
+        return given
+
+    chances = agent(scores, ordered=True).probabilities(seen, masks)
+    for row, (order, legal) in enumerate(zip(shown.order, shown.mask, strict=True)):
+        weights = np.exp(given[row]) * legal
+        for action in np.flatnonzero(legal):
+            (named,) = view.actions([action], order[None])
+            assert chances[row, named] == pytest.approx(weights[action] / weights.sum(), abs=1e-6)
 
 
 def test_scores_agent__scores_that_make_no_sense_are_named() -> None:

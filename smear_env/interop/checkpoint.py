@@ -67,7 +67,7 @@ def save_layers(
     scale = scale if ordered else observation_scale(game)
     _check_widths(arrays, len(scale), len(game.action_names))
     if not scaled:
-        arrays[0] = (arrays[0][0] / scale, arrays[0][1])
+        arrays[0] = ((arrays[0][0] / scale).astype(np.float32), arrays[0][1])
     names = [*(f"trunk.{index}" for index in range(len(arrays) - 1)), "policy"]
     tensors: dict[str, Float32Array] = {}
     for name, (weight, bias) in zip(names, arrays, strict=True):

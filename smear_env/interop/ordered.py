@@ -7,6 +7,7 @@ thousand with suits as dealt. Masks have that order too, and actions are named b
 
 from __future__ import annotations
 
+import copy
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -17,6 +18,7 @@ from smear_env._typing import Float32Array, Int8Array, Int64Array
 from smear_env.features import feature_scale
 from smear_env.layout import observation_scale
 from smear_env.rules import Rules
+from smear_env.single import LegalDiscrete
 from smear_env.suits import order_suits, original_actions
 
 
@@ -53,7 +55,7 @@ class OrderedView:
         return original_actions(np.asarray(chosen, np.int64), order, self.rules)
 
 
-class OrderedSuits(gymnasium.Wrapper[Float32Array, Any, Int8Array, Any]):
+class OrderedSuits(gymnasium.Wrapper[Any, Any, Any, Any]):
     """The single Gymnasium environment with suits in order: observations, masks and actions."""
 
     def __init__(self, env: gymnasium.Env[Int8Array, Any]) -> None:
@@ -61,11 +63,14 @@ class OrderedSuits(gymnasium.Wrapper[Float32Array, Any, Int8Array, Any]):
         self.view = OrderedView(env.get_wrapper_attr("rules"))
         self.observation_space = self.view.space
         # The environment's own space draws by masks that are not in order.
-        self.action_space = spaces.Discrete(len(self.view.rules.action_names))
+        self._sampler = LegalDiscrete(len(self.view.rules.action_names), self._legal)
+        self.action_space = self._sampler
         self._seen: Seen | None = None
+        self._first = True
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Float32Array, dict[str, Any]]:
         """As the environment's."""
+        self._first = True
         return self._show(*self.env.reset(seed=seed, options=options))
 
     def step(self, action: Any) -> tuple[Float32Array, float, bool, bool, dict[str, Any]]:
@@ -74,6 +79,7 @@ class OrderedSuits(gymnasium.Wrapper[Float32Array, Any, Int8Array, Any]):
             raise RuntimeError("call reset() before step()")
         (chosen,) = self.view.actions([int(action)], self._seen.order)
         observation, reward, terminated, truncated, info = self.env.step(int(chosen))
+        self._first = False
         inputs, info = self._show(observation, info)
         return inputs, float(reward), terminated, truncated, info
 
@@ -83,7 +89,15 @@ class OrderedSuits(gymnasium.Wrapper[Float32Array, Any, Int8Array, Any]):
             raise RuntimeError("call reset() before action_masks()")
         return self._seen.mask[0].copy()
 
+    def _legal(self, seeded: int | None) -> Int8Array:
+        """What `action_space` samples from; see `LegalDiscrete` for one that has been seeded."""
+        if seeded is None or self._first:
+            return self.action_masks()
+        first, info = copy.deepcopy(self.env).reset(seed=seeded)
+        return self.view.see(first[None], info["action_mask"][None]).mask[0]
+
     def _show(self, observation: Int8Array, info: dict[str, Any]) -> tuple[Float32Array, dict[str, Any]]:
+        self._sampler.seeded = None
         self._seen = self.view.see(observation[None], info["action_mask"][None])
         return self._seen.inputs[0], {**info, "action_mask": self.action_masks()}
 

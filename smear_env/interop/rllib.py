@@ -26,7 +26,7 @@ Shown = dict[str, dict[str, Any]]
 """Observation dictionaries by seat."""
 
 
-class SmearMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]  # Ray is no dependency, so its types may be missing
+class SmearMultiAgentEnv(MultiAgentEnv):
     """A match or a deal with a policy in every seat: `seat_0`, `seat_1`, ... by turns.
 
     Observations are `{"observations": [d + f] float32, "action_mask": [n] float32}`, with suits in order as

@@ -20,7 +20,7 @@ from smear_env.rules import Rules
 from smear_env.single import SmearSingleVectorEnv
 
 
-class SmearVecEnv(VecEnv):  # type: ignore[misc]  # SB3 is no dependency, so its types may be missing
+class SmearVecEnv(VecEnv):
     """`num_envs` learners in games of their own, with the arguments of `SmearSingleVectorEnv`.
 
     Observations, masks and actions have suits in order (`smear_env.interop.ordered`), [N, d + f] float32.
@@ -59,7 +59,7 @@ class SmearVecEnv(VecEnv):  # type: ignore[misc]  # SB3 is no dependency, so its
         ended = np.flatnonzero(done)
         if len(ended):
             last = np.stack(list(info["final_obs"][ended]))
-            ends = self.view.see(last, np.zeros((len(ended), int(self.action_space.n)), np.int8)).inputs
+            ends = self.view.see(last, np.zeros((len(ended), len(self.rules.action_names)), np.int8)).inputs
             for i, end in zip(ended, ends, strict=True):
                 cut_off = bool(truncated[i] and not terminated[i])
                 infos[i] = {"terminal_observation": end, "TimeLimit.truncated": cut_off}

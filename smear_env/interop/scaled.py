@@ -20,7 +20,7 @@ def scaled_space(rules: Rules) -> spaces.Box:
     return spaces.Box(-bound, bound, dtype=np.float32)
 
 
-class ScaledObservation(gymnasium.ObservationWrapper[Float32Array, Any, Int8Array]):
+class ScaledObservation(gymnasium.ObservationWrapper[Any, Any, Any]):
     """`observation * observation_scale(rules)`, [d] float32; mask, seat and `action_masks()` as they were."""
 
     def __init__(self, env: gymnasium.Env[Int8Array, Any]) -> None:

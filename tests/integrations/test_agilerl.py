@@ -23,7 +23,7 @@ def test_learning__sees_each_decisions_own_mask(rules: str) -> None:
     module, game = example("agilerl_ppo"), smear_env.make_rules(rules)
     torch.manual_seed(1)
     learner = module.learner_of(game)
-    games = module.ScaledGames(game, smear_env.make_agent("greedy"))
+    games = module.OrderedGames(game, smear_env.make_agent("greedy"))
     games.reset(seed=1)
     collect_rollouts(learner, games, 32)
     kept = learner.rollout_buffer.get_tensor_batch(device="cpu")

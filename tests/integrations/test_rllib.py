@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 import smear_env
 from smear_env.interop.rllib import SmearMultiAgentEnv, module_spec, save_policy
-from tests.integrations.helpers import Record, beats_passer, example, run_snippet
+from tests.integrations.helpers import ROOT, Record, beats_passer, example, run_snippet
 
 pytestmark = pytest.mark.integration
 
@@ -28,8 +29,10 @@ ITERATIONS, KILL_AFTER = 30, 6
 
 
 @pytest.fixture
-def cluster() -> Iterator[Cluster]:
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
     """Two nodes on this machine, with room for one env runner each."""
+    # A program goes to the other processes by value; here the example is a module, which they must find by its name.
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(ROOT), str(ROOT / "examples"))))
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     made.add_node(num_cpus=1)
     ray.init(address=made.address)
