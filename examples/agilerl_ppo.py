@@ -2,9 +2,8 @@
 
     python examples/agilerl_ppo.py --rules schmier --steps 200000
 
-The learner plays every seat in turn. In the other seats it plays itself, as it is at the moment; they may be any agents or
-checkpoints. Every other rollout is of games in which the dealer has to bid when all before him have passed: otherwise all
-learn to pass.
+The learner plays every seat in turn; who plays the others is `--others`: an agent's name or a checkpoint. Among players
+that pass a beginner learns to bid; among better ones its bids fail, and it learns to pass.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from smear_env.interop.scores import ScoresAgent
 from smear_env.single import SmearSingleVectorEnv
 from training.evaluate import compare, summarize
 
-GAMES, FRAMES = 64, 4096
+GAMES, FRAMES = 64, 2048
 
 
 class OrderedGames(SmearSingleVectorEnv):
     """Many tables at once, with suits in order: observations, masks and actions."""
 
-    def __init__(self, rules: smear_env.Rules, others: smear_env.Agent) -> None:
+    def __init__(self, rules: smear_env.Rules, others: str) -> None:
         super().__init__(GAMES, rules, opponents=others, partner=others, episode="deal", reward="points")
         self.view = OrderedView(rules)
         self.single_observation_space = self.view.space
@@ -60,47 +59,46 @@ def learner_of(rules: smear_env.Rules) -> PPO:
         net_config={"encoder_config": {"hidden_size": [256]}, "latent_dim": 128},
         num_envs=GAMES,
         learn_step=FRAMES,
-        batch_size=512,
-        lr=5e-4,
+        batch_size=256,
+        lr=1e-3,
         gamma=1.0,
-        ent_coef=0.02,
+        ent_coef=0.05,
+        share_encoders=False,
     )
     learner.set_training_mode(True)
     return learner
 
 
-def agent_of(learner: PPO, *, sampled: bool) -> ScoresAgent:
-    """The learner as an agent; it goes on to change as the learner does."""
+def agent_of(learner: PPO) -> ScoresAgent:
+    """The learner as an agent."""
 
     def logits(inputs: np.ndarray, mask: np.ndarray) -> torch.Tensor:
         with torch.no_grad():
             features = learner.actor.extract_features(learner.preprocess_observation(inputs))
             return learner.actor.head_net.wrapped(features)
 
-    return ScoresAgent(logits, sampled=sampled, ordered=True)
+    return ScoresAgent(logits, ordered=True)
 
 
-def train(rules: smear_env.Rules, steps: int = 200_000, seed: int = 1) -> ScoresAgent:
+def train(rules: smear_env.Rules, steps: int = 200_000, others: str = "passer", seed: int = 1) -> ScoresAgent:
     """The agent that so many decisions of the learner make."""
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002  # AgileRL shuffles with it
-    learner = learner_of(rules)
-    itself = agent_of(learner, sampled=True)
-    forced = smear_env.make_rules(rules, all_pass="dealer_bids")
-    tables = [OrderedGames(one, itself) for one in (rules, forced)]
-    for games in tables:
-        games.reset(seed=seed)
-    for update in range(steps // FRAMES):
-        scores, *_ = collect_rollouts(learner, tables[update % 2], FRAMES // GAMES)
+    games, learner = OrderedGames(rules, others), learner_of(rules)
+    games.reset(seed=seed)
+    last: dict[str, Any] = {}
+    for _ in range(steps // FRAMES):
+        scores, *at = collect_rollouts(learner, games, FRAMES // GAMES, **last)
+        last = dict(zip(("last_obs", "last_done", "last_scores", "last_info"), at, strict=True))
         loss = learner.learn()
         print(f"loss {loss:.4f}, {sum(scores) / max(len(scores), 1):+.2f} points per deal")
-    return agent_of(learner, sampled=False)
+    return agent_of(learner)
 
 
-def main(rules: str = "four_point", steps: int = 200_000, seed: int = 1) -> None:
+def main(rules: str = "four_point", steps: int = 200_000, others: str = "passer", seed: int = 1) -> None:
     """Train, and play duplicate deals against `passer`."""
     game = smear_env.make_rules(rules)
-    agent = train(game, steps, seed)
+    agent = train(game, steps, others, seed)
     result = summarize(compare(agent, smear_env.make_agent("passer"), game, pairs=500, seed=1), seed=1)
     print(f"ahead of passer by {result['points_per_deal']:+.2f} points per deal, 95 % {result['interval']}")
 
