@@ -39,7 +39,7 @@ def test_learning__sees_each_decisions_own_mask(rules: str) -> None:
 
 def test_ppo__beats_passer(record_property: Record) -> None:
     rules = smear_env.make_rules("four_point")
-    agent = example("agilerl_ppo").train(rules, steps=60_000)
+    agent = example("agilerl_ppo").train(rules, steps=80_000)
     beats_passer(record_property, "PPO among passers, 64 games at once", agent, rules)
 
 
