@@ -14,7 +14,6 @@ import numpy as np
 import torch
 import tyro
 from agilerl.algorithms import PPO
-from agilerl.rollouts import collect_rollouts
 from gymnasium.spaces import Discrete
 from gymnasium.vector.utils import batch_space
 
@@ -69,6 +68,31 @@ def learner_of(rules: smear_env.Rules) -> PPO:
     return learner
 
 
+def collect(
+    learner: PPO, games: OrderedGames, seen: np.ndarray, info: dict[str, Any], began: np.ndarray
+) -> tuple[np.ndarray, dict[str, Any], np.ndarray, float]:
+    """Fill the learner's buffer from where the games are; where they are then, and points per deal.
+
+    AgileRL's own `collect_rollouts` keeps beside a step whether it ended an episode, where its buffer reads whether one
+    began: a deal's points then never reach the decisions before its last.
+    """
+    buffer, points, deals = learner.rollout_buffer, 0.0, 0
+    buffer.reset()
+    for _ in range(FRAMES // GAMES):
+        mask = info["action_mask"]
+        action, chance, _, value = learner.get_action(seen, action_mask=mask)
+        following, reward, ended, _, info = games.step(action)
+        buffer.add(
+            obs=seen, action=action, reward=reward, done=began, value=value, log_prob=chance,
+            next_obs=following, action_mask=mask,
+        )  # fmt: skip
+        seen, began = following, ended
+        points, deals = points + reward.sum(), deals + ended.sum()
+    value = learner.get_action(seen, action_mask=info["action_mask"])[3]
+    buffer.compute_returns_and_advantages(last_value=value, last_done=began)
+    return seen, info, began, points / max(deals, 1)
+
+
 def agent_of(learner: PPO) -> ScoresAgent:
     """The learner as an agent."""
 
@@ -85,13 +109,11 @@ def train(rules: smear_env.Rules, steps: int = 200_000, others: str = "passer", 
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002  # AgileRL shuffles with it
     games, learner = OrderedGames(rules, others), learner_of(rules)
-    games.reset(seed=seed)
-    last: dict[str, Any] = {}
+    at = (*games.reset(seed=seed), np.zeros(GAMES, bool))
     for _ in range(steps // FRAMES):
-        scores, *at = collect_rollouts(learner, games, FRAMES // GAMES, **last)
-        last = dict(zip(("last_obs", "last_done", "last_scores", "last_info"), at, strict=True))
+        *at, paid = collect(learner, games, *at)
         loss = learner.learn()
-        print(f"loss {loss:.4f}, {sum(scores) / max(len(scores), 1):+.2f} points per deal")
+        print(f"loss {loss:.4f}, {paid:+.2f} points per deal")
     return agent_of(learner)
 
 

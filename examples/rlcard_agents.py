@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import random
 
 import numpy as np
 import rlcard
@@ -27,6 +28,7 @@ def train(rules: smear_env.Rules, deals: int = 5000, seed: int = 1) -> DQNAgent:
     """RLCard's DQN after so many deals of self-play."""
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002  # RLCard explores with it
+    random.seed(seed)  # and replays with this
     forced = smear_env.make_rules(rules, all_pass="dealer_bids")
     envs = [rlcard.make("smear", {"rules": one, "seed": seed}) for one in (rules, forced)]
     player = DQNAgent(
