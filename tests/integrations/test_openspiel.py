@@ -12,7 +12,7 @@ from open_spiel.python import rl_environment
 from open_spiel.python.algorithms import exploitability, outcome_sampling_mccfr
 from open_spiel.python.pytorch import dqn
 from open_spiel.python.rl_agent_policy import JointRLAgentPolicy
-from open_spiel.python.tests.games_sim_test import GamesSimTest
+from open_spiel.python.tests import games_sim_test
 
 import smear_env
 from smear_env.interop.openspiel import StrategyAgent, game_of
@@ -26,7 +26,7 @@ GAMES = pytest.mark.parametrize("name", [f"smear_{preset}" for preset in smear_e
 @GAMES
 def test_games__pass_openspiels_own_simulation(name: str) -> None:
     np.random.seed(1)  # noqa: NPY002  # OpenSpiel samples with it
-    GamesSimTest("sim_game").sim_game(pyspiel.load_game(name))
+    games_sim_test.GamesSimTest("sim_game").sim_game(pyspiel.load_game(name))
     pyspiel.random_sim_test(pyspiel.load_game(name), num_sims=3, serialize=True, verbose=False)
 
 
@@ -57,7 +57,7 @@ def test_dqn__of_openspiel_learns_in_its_own_loop_and_plays_here() -> None:
     game = game_of(smear_env.MINI)
     env = rl_environment.Environment(game)
     size, actions = env.observation_spec()["info_state"][0], env.action_spec()["num_actions"]
-    agents = [dqn.DQN(seat, (size,), actions, [32], min_buffer_size_to_learn=100) for seat in range(2)]
+    agents = [dqn.DQN(seat, size, actions, [32], min_buffer_size_to_learn=100) for seat in range(2)]
     for _ in range(60):
         step = env.reset()
         while not step.last():

@@ -279,6 +279,8 @@ def _register(preset: Rules) -> None:
     game_type = _game_type(preset)
     # A class for each: OpenSpiel lets go of what it registers after Python has ended, which only classes outlive.
     made = type(f"{preset.name}_game", (SmearGame,), {"preset": preset, "game_type": game_type})
+    # Pickle finds a class again as an attribute of its module.
+    globals()[made.__name__] = made
     pyspiel.register_game(game_type, made)
 
 
