@@ -2,7 +2,7 @@
 BIN ?= .venv/bin
 SHELL := /bin/bash
 
-.PHONY: check lint test slow integration wheel docs site versions format clean
+.PHONY: check lint test slow integration integrations wheel docs site versions format clean
 
 # What .ci/run runs, without making the environment.
 check:
@@ -21,7 +21,12 @@ slow:
 	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
 integration:
-	$(BIN)/pytest -m integration
+	$(BIN)/pytest -m integration --ignore=tests/integrations
+
+# Other libraries, each in an environment of its own; the table of docs/integrations.md is made of what is recorded.
+integrations:
+	.ci/integrations --record
+	$(BIN)/python docs/generate.py
 
 wheel:
 	@. .ci/checks.sh; scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; wheel_check $(BIN) "$$scratch"; report

@@ -31,10 +31,11 @@ static_checks() { # static_checks BIN
     stage "generated pages" 120 "$1/python" docs/generate.py --check
 }
 
+# Those of other libraries run in environments of their own, by `.ci/integrations`.
 # pytest's exit 5, no test selected, is a failure here: each of these has tests.
 long_tests() { # long_tests BIN
     stage "slow tests" 900 "$1/pytest" -n 2 --dist worksteal -m slow
-    stage "integration tests" 900 "$1/pytest" -m integration
+    stage "integration tests" 900 "$1/pytest" -m integration --ignore=tests/integrations
 }
 
 wheel_check() { # wheel_check BIN SCRATCH

@@ -1,4 +1,5 @@
-"""Write the generated pages: docs/observation.md, configuration.md, leaderboard.md and compatibility.md.
+"""Write the generated pages: docs/observation.md, configuration.md, leaderboard.md, compatibility.md, and a table in
+docs/integrations.md.
 
 python docs/generate.py            write them
 python docs/generate.py --check    exit 1, naming each page that is out of date
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -216,11 +218,70 @@ def compatibility_page() -> str:
     return f"{COMPATIBILITY_HEAD}\n\n{table(('row', 'Python', *packages.values(), 'result', 'on'), rows)}"
 
 
+def library_row(name: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """One integration: what examples/integrations.toml says of it, and what came out when it was last recorded."""
+    if "not_built" in entry:
+        return (entry["library"], "", "", "", "", "", "", f"not tested: {entry['not_built']}", "")
+    path = ROOT / "benchmarks" / "integrations" / f"{name}.json"
+    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    # Another version may be pinned by now: then the result is no longer of what is asked for.
+    pinned = {
+        name.partition("[")[0]: version
+        for name, _, version in (
+            one.partition("==") for one in (*entry["requirements"], *entry.get("without_dependencies", []))
+        )
+    }
+    versions = found.get("versions", {})
+    stale = found and any(
+        version.partition("+")[0] not in versions.get(name, "") for name, version in pinned.items()
+    )
+    result = found.get("result", "not run yet") + (" (with other versions)" if stale else "")
+    margins = [
+        f"{one['rules']}: {one['points_per_deal']:+.2f} [{one['interval'][0]:+.2f}, {one['interval'][1]:+.2f}]"
+        for one in found.get("margins", [])
+    ]
+    example = entry.get("example", "")
+    return (
+        entry["library"],
+        ", ".join(f"{name} {version}" for name, version in versions.items()),
+        ", ".join(entry["kind"]),
+        entry["mask"],
+        entry["self_play"] or "no",
+        f"[{example}](../examples/{example})" if example else "[snippet](#snippets)",
+        f"[{Path(entry['test']).name}](../{entry['test']})",
+        f"{result} {found.get('date', '')}".strip(),
+        "<br>".join(margins),
+    )
+
+
+def integrations_page() -> str:
+    """docs/integrations.md as it is, with the table of what was tested written anew."""
+    tables = tomllib.loads((ROOT / "examples" / "integrations.toml").read_text(encoding="utf-8"))
+    head = (
+        "library",
+        "versions",
+        "kind",
+        "mask",
+        "self-play",
+        "example",
+        "test",
+        "result",
+        "ahead of passer",
+    )
+    matrix = table(head, (library_row(name, entry) for name, entry in tables.items()))
+    page = (ROOT / "docs" / "integrations.md").read_text(encoding="utf-8")
+    between = re.compile(
+        r"(?<=<!-- matrix: written by docs/generate.py; do not edit. -->\n).*?(?=<!-- end)", re.DOTALL
+    )
+    return between.sub(lambda _: f"\n{matrix}\n", page, count=1)
+
+
 PAGES = {
     "docs/observation.md": observation_page,
     "docs/configuration.md": configuration_page,
     "docs/leaderboard.md": leaderboard_page,
     "docs/compatibility.md": compatibility_page,
+    "docs/integrations.md": integrations_page,
 }
 
 

@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import NamedTuple, get_args, get_type_hints
 
@@ -29,7 +30,19 @@ PAGES = [
     *sorted((ROOT / "docs" / "api").glob("*.md")),
     *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
 ]
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+INTEGRATIONS = {
+    name: one
+    for name, one in tomllib.loads(
+        (ROOT / "examples" / "integrations.toml").read_text(encoding="utf-8")
+    ).items()
+    if "not_built" not in one
+}
+# Those of other libraries are run by `.ci/integrations`, where there are these libraries.
+EXAMPLES = sorted(
+    path
+    for path in (ROOT / "examples").glob("*.py")
+    if path.name not in {one.get("example") for one in INTEGRATIONS.values()}
+)
 FENCE = re.compile(
     r"^(?:<!-- (?P<note>[^>]*) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
 )
@@ -73,7 +86,9 @@ def readme_command(name: str) -> str:
     return commands[0]
 
 
-@pytest.mark.parametrize("block", blocks("python"), ids=str)
+@pytest.mark.parametrize(
+    "block", [b for b in blocks("python") if not b.note.startswith("integration: ")], ids=str
+)
 def test_python_block__runs(
     block: Block, tmp_path: Path, own: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,6 +146,17 @@ def test_api_pages__have_every_public_name() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "api").glob("*.md"))
     shown = re.findall(r"^::: smear_env\.(\w+)$", text, re.MULTILINE)
     assert sorted(shown) == sorted(smear_env.__all__)
+
+
+def test_integrations__each_have_example_test_and_snippet() -> None:
+    shown = {
+        b.note.removeprefix("integration: ") for b in blocks("python") if b.note.startswith("integration: ")
+    }
+    assert shown == set(INTEGRATIONS)
+    for one in INTEGRATIONS.values():
+        assert (ROOT / one["test"]).is_file()
+        assert "example" not in one or (ROOT / "examples" / one["example"]).is_file()
+        assert all("==" in pinned for pinned in one["requirements"])
 
 
 def test_rules_page__names_every_field_and_value() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from typing import Any
@@ -73,6 +74,18 @@ def compare(game: Any, tree: Tree, strategy: Any, policy: Any, *, fast: bool = T
 @GAMES
 def test_openspiel__its_own_consistency_test_passes(name: str) -> None:
     pyspiel.random_sim_test(pyspiel.load_game(name), num_sims=5, serialize=True, verbose=False)
+
+
+@GAMES
+def test_openspiel__game_and_state_survive_pickling(name: str) -> None:
+    game = pyspiel.load_game(name)
+    state = game.new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    state.apply_action(state.legal_actions()[0])
+    assert str(pickle.loads(pickle.dumps(game))) == str(game)
+    again = pickle.loads(pickle.dumps(state))
+    assert (str(again), again.history()) == (str(state), state.history())
 
 
 @pytest.mark.parametrize("options", ["stock_to_bidder=0", "all_pass=same_dealer,failed_bid=points,dealer=0"])

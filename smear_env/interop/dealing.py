@@ -86,5 +86,14 @@ class Dealing:
         dealt = list(events[self.first_card :])
         return dealt + sorted(set(range(len(self.rules.card_names))) - set(dealt))
 
+    def events(self, order: Sequence[int], *, first_seat: int, dealer: int) -> list[int]:
+        """The events that deal a deck: its hands from `first_seat` on, then the stock from its top."""
+        rules = self.rules
+        size, players = rules.hand_size, rules.players
+        hands = [sorted(order[place * size : (place + 1) * size]) for place in range(players)]
+        dealt = [card for seat in range(players) for card in hands[(seat - first_seat) % players]]
+        drawn = list(order[players * size :][: self._drawn])
+        return [dealer] * self.first_card + dealt + (drawn if self._ordered else sorted(drawn))
+
 
 __all__ = ["DRAWN", "Dealing", "next_of_set"]

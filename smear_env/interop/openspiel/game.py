@@ -1,8 +1,4 @@
-"""The games as OpenSpiel games: `smear_four_point`, `smear_schmier` and `smear_mini`, registered on import.
-
-    import pyspiel
-    import smear_env.interop.openspiel
-    game = pyspiel.load_game("smear_mini(stock_to_bidder=0,dealer=1)")
+"""The games themselves: one deal each, every chance event explicit.
 
 Each option of the rules is a parameter; `dealer` is a seat, or -1 for one that chance draws. A game is one deal from
 level scores, which ends where it is scored or passed out, and pays points per deal: own score change less the mean of
@@ -10,28 +6,26 @@ the other teams'. Chance is explicit, card by card with exact probabilities (`de
 nothing has to be sampled, and a state is its history, which is how OpenSpiel serialises it.
 
 Information states: the tensor is our observation, scaled; the string is told from the deal's actions instead, so that
-the two check each other. Both have perfect recall and are seen from any seat at any moment. `AgentPolicy` is an agent
-of ours, a checkpoint for instance, as an OpenSpiel policy.
+the two check each other. Both have perfect recall and are seen from any seat at any moment.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 import pyspiel
-from open_spiel.python.policy import Policy
 
 from smear_env._jit import announce_compilation
 from smear_env._typing import Float32Array, Int8Array
-from smear_env.agents.base import Agent
 from smear_env.batch import REWARD_POINTS
 from smear_env.engine.state import DISCARD, EXCHANGE, SEATS
 from smear_env.interop.dealing import DRAWN, Dealing
 from smear_env.layout import observation_layout, observation_scale, vector_size
 from smear_env.match import PLAYED, act, begin, deal_reward, new_match, show, states
-from smear_env.rules import PRESETS, Rules, make_rules
+from smear_env.rules import PRESETS, Rules, make_rules, preset_of
 
 PREFIX = "smear_"
 PRIVATE = ("hand", "taken", "unseen", "discard_order")
@@ -171,6 +165,13 @@ class SmearState(pyspiel.State):  # type: ignore[misc]  # as SmearGame
         stock = self._names(dealing.order(self.events)[rules.players * rules.hand_size :])
         return f"{self._start()}{hands} | stock {stock}\n{self._story(None)}"
 
+    def resample_from_infostate(self, player: int, sampler: Callable[[], float]) -> SmearState:
+        """Another state that looks the same to the seat to act, which OpenSpiel's ISMCTS searches.
+
+        `sampler` draws from 0 to 1. Raises ValueError for a player who is not to act.
+        """
+        return state_showing(self.get_game(), self.view(player)[0], int(sampler() * 2**53), player)
+
     def seen_by(self, seat: int) -> str:
         """All that a seat knows, in words: its hand, what it drew, and what was done in order."""
         hand = self._names(self.setting.dealing.hand(self.events, seat))
@@ -274,32 +275,49 @@ class SmearObserver:
         return " ".join(f"{name}:{np.flatnonzero(piece).tolist()}" for name, piece in self.dict.items())
 
 
-class AgentPolicy(Policy):  # type: ignore[misc]  # as SmearGame
-    """An agent of ours as an OpenSpiel policy in every seat, its probabilities scaled to sum to 1 exactly."""
-
-    def __init__(self, game: SmearGame, agent: Agent) -> None:
-        super().__init__(game, list(range(game.num_players())))
-        agent.reset(game.rules, -1, 0)
-        self._agent = agent
-
-    def action_probabilities(self, state: SmearState, player_id: int | None = None) -> dict[int, float]:
-        """Probability of each legal action of the seat to act."""
-        observation, mask = state.view(state.current_player() if player_id is None else player_id)
-        legal = np.flatnonzero(mask)
-        if len(legal) == 1:
-            return {int(legal[0]): 1.0}
-        chances = np.asarray(self._agent.probabilities(observation[None], mask[None])[0], np.float64)[legal]
-        return dict(zip(legal.tolist(), (chances / chances.sum()).tolist(), strict=True))
-
-
 def _register(preset: Rules) -> None:
     game_type = _game_type(preset)
     # A class for each: OpenSpiel lets go of what it registers after Python has ended, which only classes outlive.
     made = type(f"{preset.name}_game", (SmearGame,), {"preset": preset, "game_type": game_type})
+    # Pickle finds a class again as an attribute of its module.
+    globals()[made.__name__] = made
     pyspiel.register_game(game_type, made)
 
 
 for _preset in PRESETS.values():
     _register(_preset)
 
-__all__ = ["AgentPolicy", "SmearGame", "SmearObserver", "SmearState"]
+
+def game_of(rules: Rules, dealer: int = DRAWN) -> SmearGame:
+    """The game of these rules, registered here first if they are the user's own; `dealer` as in `SmearGame`."""
+    name = PREFIX + rules.name
+    if name not in pyspiel.registered_names():
+        _register(preset_of(rules.name))
+    game: SmearGame = pyspiel.load_game(name, {**rules.options(), "dealer": dealer})
+    return game
+
+
+def state_showing(game: SmearGame, observation: Int8Array, seed: int, seat: int | None = None) -> SmearState:
+    """A state drawn from all that show the seat to act this observation [d] int8, each history equally likely.
+
+    `seat` is the one that looks; without it seat 0, or the one that it is if the game's dealer is given. Hidden cards
+    are drawn (`agents/search/worlds.py`): whoever is given the state knows no more than the observation says.
+    Raises ValueError for the view of a seat that is not to act.
+    """
+    from smear_env.agents.search.worlds import NO_ACTION, sample_worlds
+
+    rules, dealing = game.rules, game.setting.dealing
+    world = sample_worlds(observation, rules, 1, seed)
+    dealer = int(world.states["dealer"][0])
+    if seat is None:
+        seat = 0 if dealing.dealer == DRAWN else (dealing.dealer - dealer) % rules.players
+    events = dealing.events(world.orders[0].tolist(), first_seat=seat, dealer=(seat + dealer) % rules.players)
+    state = game.new_initial_state()
+    for action in (*events, *world.actions[0].tolist()):
+        if action == NO_ACTION:
+            break
+        state.apply_action(action)
+    return state
+
+
+__all__ = ["SmearGame", "SmearObserver", "SmearState", "game_of", "state_showing"]

@@ -1,0 +1,33 @@
+"""RLCard's DQN learns in its own interface and plays in our evaluation; tests/test_rlcard.py has the rest."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("rlcard")
+
+import smear_env
+from smear_env.interop.rlcard import RLCardAgent
+from tests.integrations.helpers import Record, beats_passer, example, run_snippet
+
+pytestmark = pytest.mark.integration
+
+
+def test_dqn__beats_passer(record_property: Record) -> None:
+    rules = smear_env.make_rules("mini")
+    player = example("rlcard_agents").train(rules, deals=5000)
+    beats_passer(record_property, "DQN, all seats", RLCardAgent(player), rules)
+
+
+@pytest.mark.parametrize("rules", ["four_point", "schmier"])
+def test_dqn__learns_by_other_rules_as_well(rules: str) -> None:
+    game = smear_env.make_rules(rules)
+    agent = RLCardAgent(example("rlcard_agents").train(game, deals=60))
+    agent.reset(game, -1, 0)
+    shown = smear_env.SelfPlayVectorEnv(32, game, seed=1).reset()
+    assert shown.mask[range(32), agent.act_batch(shown.observation, shown.mask)].all()
+
+
+def test_snippet__runs() -> None:
+    found = run_snippet("rlcard")
+    assert len(found["payoffs"]) == 4

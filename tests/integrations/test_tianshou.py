@@ -1,0 +1,84 @@
+"""Tianshou's `PettingZooEnv` on the games: whose turn it is, what is legal, whole returns; and its DQN on it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("tianshou")
+
+from tianshou.algorithm import MultiAgentOffPolicyAlgorithm
+from tianshou.data import Collector, VectorReplayBuffer
+from tianshou.env import DummyVectorEnv
+
+import smear_env
+from tests.integrations.helpers import Record, beats_passer, example, run_snippet
+
+pytestmark = pytest.mark.integration
+BOTH = pytest.mark.parametrize("rules", ["four_point", "schmier"])
+
+
+@BOTH
+def test_wrapper__shows_the_seat_to_act_and_pays_every_seat(rules: str) -> None:
+    game, chance = smear_env.make_rules(rules), np.random.default_rng(1)
+    wrapped = example("tianshou_self_play").make_game(game)
+    plain = smear_env.env(rules=game, episode="deal", reward="points")
+    wrapped.seed(3)
+    plain.reset(seed=3)
+    shown, ended, rewards = wrapped.reset(seed=3)[0], False, None
+    while not ended:
+        seen = plain.observe(plain.agent_selection)
+        assert shown["agent_id"] == plain.agent_selection
+        assert np.array_equal(shown["obs"], seen["observation"])
+        assert np.array_equal(shown["mask"], seen["action_mask"])
+        action = int(chance.choice(np.flatnonzero(shown["mask"])))
+        plain.step(action)
+        shown, rewards, ended, _, _ = wrapped.step(action)
+    assert rewards == [plain.rewards[agent] for agent in plain.possible_agents]
+
+
+def test_returns__of_every_decision_are_what_the_deal_was_worth_to_its_seat() -> None:
+    rules, module = smear_env.make_rules("four_point"), example("tianshou_self_play")
+    game = module.make_game(rules)
+    seat = module.learner_of(game, rules)
+    seat.policy.set_eps_inference(1.0)  # plays at random
+    everybody = MultiAgentOffPolicyAlgorithm(algorithms=[seat] * rules.players, env=game)
+    buffer = VectorReplayBuffer(4000, 4)
+    games = DummyVectorEnv([lambda: module.make_game(rules)] * 4)
+    collector = Collector(everybody, games, buffer, exploration_noise=True)
+    collector.collect(n_episode=12, reset_before_collect=True)
+    indices = buffer.sample_indices(0)
+    batch = buffer[indices]
+    prepared = everybody._preprocess_batch(batch, buffer, indices)
+    # What each deal paid, by the place of its last step.
+    checked = 0
+    for number, name in enumerate(game.agents):
+        rows = np.flatnonzero(batch.obs.agent_id == name)
+        ends = indices[rows]
+        for _ in range(module.LONGEST):
+            ends = buffer.next(ends)
+        finished = buffer.done[ends]
+        expected = buffer.rew[ends, number]
+        returns = np.asarray(prepared[name].returns).reshape(-1)
+        assert returns[finished] == pytest.approx(expected[finished], abs=1e-5)
+        checked += int((expected[finished] != 0).sum())
+    assert checked > 50
+
+
+def test_dqn__beats_passer(record_property: Record) -> None:
+    rules = smear_env.make_rules("mini")
+    agent = example("tianshou_self_play").train(rules, steps=40_000)
+    beats_passer(record_property, "DQN, all seats", agent, rules)
+
+
+@BOTH
+def test_dqn__learns_by_other_rules_as_well(rules: str) -> None:
+    game = smear_env.make_rules(rules)
+    agent = example("tianshou_self_play").train(game, steps=2048)
+    agent.reset(game, -1, 0)
+    shown = smear_env.SelfPlayVectorEnv(32, game, seed=1).reset()
+    assert shown.mask[range(32), agent.act_batch(shown.observation, shown.mask)].all()
+
+
+def test_snippet__runs() -> None:
+    assert run_snippet("tianshou")["collected"].n_collected_episodes >= 16

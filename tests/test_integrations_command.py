@@ -1,0 +1,156 @@
+"""`.ci/integrations`: what counts as passed, failed and not run, and what is kept of it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPT = ROOT / ".ci" / "integrations.py"
+TABLE = """
+[quick]
+requirements = ["some==1.0"]
+python = "3.11"
+test = "tests/integrations/test_quick.py"
+minutes = 1
+
+[slow]
+requirements = ["other==2.0"]
+python = "3.11"
+test = "tests/integrations/test_slow.py"
+minutes = 30
+"""
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The command as a module, with two integrations and folders of its own."""
+    spec = importlib.util.spec_from_file_location("integrations_command", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "integrations_command", module)
+    spec.loader.exec_module(module)
+    (tmp_path / "integrations.toml").write_text(TABLE, encoding="utf-8")
+    monkeypatch.setattr(module, "TABLE", tmp_path / "integrations.toml")
+    monkeypatch.setattr(module, "RECORDED", tmp_path / "recorded")
+    monkeypatch.delenv("SMEAR_INTEGRATIONS_MINUTES", raising=False)
+    return module
+
+
+def passed(one: Any, *_: Any) -> dict[str, Any]:
+    seconds = {"install": 60, "tests": 20}
+    return {
+        "name": one.name,
+        "result": "passed",
+        "versions": {"some": "1.0"},
+        "seconds": seconds,
+        "margins": [],
+    }
+
+
+def run(command: ModuleType, tmp_path: Path, *flags: str) -> int:
+    return int(command.main([*flags, "--logs", str(tmp_path), "--environments", str(tmp_path)]))
+
+
+def prepare(command: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, attempt: Any) -> None:
+    monkeypatch.setattr(command, "attempt", attempt)
+    tmp_path.mkdir(exist_ok=True)
+
+
+def test_all_that_pass__are_recorded_and_their_time_is_known(
+    command: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prepare(command, monkeypatch, tmp_path, passed)
+    assert run(command, tmp_path, "--record") == 0
+    assert "passed: quick, slow; failed: none; not run: none" in capsys.readouterr().out
+    assert json.loads((tmp_path / "recorded" / "slow.json").read_text(encoding="utf-8"))["result"] == "passed"
+    assert command.read_table()["slow"].expected == 80
+
+
+def test_what_does_not_fit__is_not_run_and_no_failure(
+    command: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    prepare(command, monkeypatch, tmp_path, passed)
+    assert run(command, tmp_path, "--minutes", "5") == 0
+    assert "passed: quick; failed: none; not run: slow" in capsys.readouterr().out
+    monkeypatch.setenv("SMEAR_INTEGRATIONS_MINUTES", "0")
+    assert run(command, tmp_path) == 0
+    assert "passed: none; failed: none; not run: quick, slow" in capsys.readouterr().out
+    assert not (tmp_path / "recorded").exists()
+
+
+@pytest.mark.parametrize("fault", ["FailedError", "OutOfTimeError"])
+def test_failure_and_own_limit__fail_and_the_others_still_run(
+    fault: str,
+    command: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def attempt(one: Any, *rest: Any) -> dict[str, Any]:
+        if one.name == "quick":
+            raise getattr(command, fault)("no good")
+        return passed(one, *rest)
+
+    prepare(command, monkeypatch, tmp_path, attempt)
+    assert run(command, tmp_path, "--record") == 1
+    assert "passed: slow; failed: quick; not run: none" in capsys.readouterr().out
+    assert (
+        json.loads((tmp_path / "recorded" / "quick.json").read_text(encoding="utf-8"))["result"] == "failed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("def test_one(record_property): record_property('margin', '{}')", None),
+        ("import pytest\npytest.importorskip('no_such_library')", "pytest ended with 5"),
+        (
+            "import pytest\ndef test_one(): pass\ndef test_two(): pytest.importorskip('no_such_library')",
+            "skipped",
+        ),
+    ],
+)
+def test_tests_that_are_skipped__are_failures(
+    body: str, message: str | None, command: ModuleType, tmp_path: Path
+) -> None:
+    """A library that is not there must not pass for one that works."""
+    file = tmp_path / "test_made.py"
+    mark = "import pytest\npytestmark = pytest.mark.integration\n"
+    file.write_text(mark + body + "\n", encoding="utf-8")
+    one = command.Integration("made", {"test": str(file), "minutes": 1, "requirements": []})
+    log = tmp_path / "made.log"
+    log.write_bytes(b"")
+    if message is None:
+        found = command.test(one, sys.executable, 60, log)
+        assert (list(found["tests"]), found["margins"]) == (["test_one"], [{}])
+    else:
+        with pytest.raises(command.FailedError, match=message):
+            command.test(one, sys.executable, 60, log)
+
+
+def test_command_that_hangs__is_stopped_with_what_it_started(command: ModuleType, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    child = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(60)'])"
+    with pytest.raises(command.OutOfTimeError, match="1 s"):
+        command.run([sys.executable, "-c", child], 1, log)
+
+
+def test_changed_requirements__make_another_environment(command: ModuleType) -> None:
+    table = {"python": "3.11", "requirements": ["some==1.0"], "minutes": 3}
+    assert command.fingerprint(table) == command.fingerprint({**table, "minutes": 4})
+    assert command.fingerprint(table) != command.fingerprint({**table, "requirements": ["some==1.1"]})
+
+
+def test_unknown_name__is_refused_naming_the_known() -> None:
+    said = subprocess.run([sys.executable, SCRIPT, "nothing"], capture_output=True, text=True, check=False)
+    assert said.returncode == 2
+    assert "nothing: not in integrations.toml, which has sb3, " in said.stderr
