@@ -3,7 +3,10 @@ import { actionSign, actionText, cardText, small, suitSign, SUITS } from "./card
 import { h, put } from "./dom.js";
 import { TEAMS } from "./lobby.js";
 
-const signed = (number) => (number > 0 ? `+${number}` : String(number).replace("-", "−"));
+const signed = (number, digits = 0) => {
+  const text = number.toFixed(digits);
+  return Number(text) > 0 ? `+${text}` : Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
+};
 const teamMark = (team) => h("span", { class: "team-mark", data: { team }, role: "img", "aria-label": `Team ${TEAMS[team]}` }, TEAMS[team]);
 const who = (facts, seat) => (seat === facts.viewer ? "You" : facts.seats[seat].name);
 
@@ -73,9 +76,9 @@ export function hintSheet(hint, choose) {
     return h("tr", { class: index === 0 ? "best" : "" },
       h("th", { scope: "row" }, h("button", { type: "button", class: "plain", "aria-label": `Choose ${actionText(row.action)}`, onclick: () => choose(row.action) }, actionSign(row.action))),
       h("td", { class: "right" }, h("span", { class: "percent" }, `${Math.round(100 * row.probability)} %`), bar),
-      h("td", { class: "right", title: `± ${row.error}` }, signed(Number(row.points.toFixed(1)))),
+      h("td", { class: "right", title: `± ${row.error}` }, signed(row.points, 1)),
       bids ? h("td", { class: "right" }, row.make === null ? "" : `${Math.round(100 * row.make)} %`) : null,
-      wins ? h("td", { class: "right" }, `${signed(Number((100 * row.win).toFixed(1)))} %`) : null);
+      wins ? h("td", { class: "right" }, `${signed(100 * row.win, 1)} %`) : null);
   });
   return h("section", { class: "block hint" }, h("h2", {}, "Hint"),
     h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Action"), h("th", { scope: "col", class: "right" }, "Chosen"), h("th", { scope: "col", class: "right" }, "Points"), bids ? h("th", { scope: "col", class: "right" }, "Made") : null, wins ? h("th", { scope: "col", class: "right" }, "Match") : null)), h("tbody", {}, rows)),
