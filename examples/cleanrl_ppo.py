@@ -173,8 +173,9 @@ def advantages(batch: Batch, seat_now: np.ndarray, value_now: np.ndarray, player
         known[ended] = True
         paid += batch.reward[t][:, team]
         delta = paid[row, seat] + value[row, seat] - expected[t]
-        result[t] = delta + lam * follows[row, seat]
         learn[t] = known[row, seat]
+        # What is not known is no surprise either: nothing of it reaches the turns before.
+        result[t] = np.where(learn[t], delta + lam * follows[row, seat], 0.0)
         value[row, seat], follows[row, seat], paid[row, seat] = expected[t], result[t], 0.0
         known[row, seat] = True
     return result, learn
