@@ -12,8 +12,8 @@ from smear_env.agents.base import BaseAgent, refuse_empty
 from smear_env.interop.ordered import OrderedView
 from smear_env.rules import Rules
 
-Scores = Callable[[Int8Array, Int8Array], Any]
-"""Observations [B, d] and masks [B, n], both int8, to scores [B, n], logits or values; what is illegal is not read."""
+Scores = Callable[[Any, Int8Array], Any]
+"""Observations [B, d] int8, or inputs in order, and masks [B, n] int8 to scores [B, n], logits or values; what is illegal is not read."""
 
 
 class ScoresAgent(BaseAgent):
