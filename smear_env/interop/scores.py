@@ -13,7 +13,10 @@ from smear_env.interop.ordered import OrderedView
 from smear_env.rules import Rules
 
 Scores = Callable[[Any, Int8Array], Any]
-"""Observations [B, d] and masks [B, n], both int8, to scores [B, n], logits or values; what is illegal is not read."""
+"""Observations [B, d] int8, or inputs in order, and masks [B, n] int8, to scores [B, n]: logits or values.
+
+Those of illegal actions are not read.
+"""
 
 
 class ScoresAgent(BaseAgent):
