@@ -353,7 +353,7 @@ def test_lobby__lays_the_table_that_is_chosen() -> None:
         screen.query_one("#option-target").value = choices.index("11")
         screen.query_one("#option-teams").value = 1
         await pilot.pause()
-        assert "Seat 5 (A, your partner)" in "".join(str(label.content) for label in screen.query("Label"))
+        assert "Seat 4 (A, your partner)" in "".join(str(label.content) for label in screen.query("Label"))
         screen.query_one("#name").value = "Ada"
         await pilot.press("ctrl+s")
         await until(pilot, lambda: any(isinstance(one, TableScreen) for one in pilot.app.screen_stack))

@@ -401,7 +401,7 @@ def test_command__names_a_file_that_is_no_store(tmp_path: Path, capsys: pytest.C
 
 
 def test_store__that_cannot_be_opened_names_the_file(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="unable to open.*--tables"):
+    with pytest.raises(StoreError, match=r"unable to open.*--tables"):
         Store(tmp_path)
 
 

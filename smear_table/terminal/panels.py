@@ -275,7 +275,7 @@ def hands_lines(facts: Facts, frame: Mapping[str, Any], width: int) -> list[Line
         line: Line = [
             ("▶" if frame["turn"] == seat else " ", "$turn bold"),
             team_mark(seat % facts["teams"]),
-            (f" {seat + 1}  ", ""),
+            (f" {seat}  ", ""),
         ]
         following = frame["next"] if frame["next"] and frame["next"][0] == seat else None
         for card in hand:

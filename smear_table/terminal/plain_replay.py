@@ -82,7 +82,7 @@ def _show(talk: Talk, data: Mapping[str, Any], step: int, until: int) -> int:
         frame = frames[index]
         if frame["next"] is not None:
             seat, action = frame["next"]
-            talk.say(f"{index + 1}. Seat {seat + 1}: {action_text(action)}.")
+            talk.say(f"{index + 1}. Seat {seat}: {action_text(action)}.")
         following = frames[index + 1] if index + 1 < len(frames) else None
         if following and sum(following["tricks"]) > sum(frame["tricks"]):
             talk.say(f"Seat {following['last']['winner'] + 1} takes the trick.")
@@ -106,6 +106,6 @@ def _hands(data: Mapping[str, Any], step: int) -> list[str]:
         return ["This deal has no actions."]
     hands = data["frames"][min(step, len(data["frames"]) - 1)]["hands"]
     return [
-        f"Seat {seat + 1}, team {TEAMS[seat % data['teams']]}: {', '.join(map(card_text, hand)) or 'no cards'}."
+        f"Seat {seat}, team {TEAMS[seat % data['teams']]}: {', '.join(map(card_text, hand)) or 'no cards'}."
         for seat, hand in enumerate(hands)
     ]

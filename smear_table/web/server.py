@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sys
@@ -86,10 +87,8 @@ def serve(chosen: Web) -> int:
         ws_per_message_deflate=False,
         server_header=False,
     )
-    try:
+    with contextlib.suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listening])
-    except KeyboardInterrupt:
-        pass
     return 0
 
 

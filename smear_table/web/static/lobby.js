@@ -116,7 +116,7 @@ class Laying {
     };
     select.onchange = explain;
     explain();
-    const row = h("p", { class: "seat-row" }, mark, h("label", { for: id }, `Seat ${seat + 1}`), select, about);
+    const row = h("p", { class: "seat-row" }, mark, h("label", { for: id }, `Seat ${seat}`), select, about);
     return { row, select, mark };
   }
 
@@ -148,8 +148,8 @@ class Laying {
     const count = new Map();
     const seats = this.seats.map(({ select }, seat) => {
       const player = select.value;
-      if (player === "you") return { player: "human", name: name || "Player 1" };
-      if (player === "human") return { player, name: `Guest ${seat + 1}` };
+      if (player === "you") return { player: "human", name: name || `Player ${seat}` };
+      if (player === "human") return { player, name: `Guest ${seat}` };
       count.set(player, (count.get(player) ?? 0) + 1);
       const short = labels.get(player).replace(/^Policy \S+/, "Policy").replace(" with search", " +");
       return { player, name: `${short} ${count.get(player)}` };
