@@ -86,7 +86,7 @@ class Laying {
     if (teams) teams.select.onchange = () => this.colourSeats();
     put(this.rest,
       h("fieldset", { class: "seats" }, h("legend", {}, "Seats"),
-        h("p", { class: "quiet" }, "You take the first seat; a seat for another person gets a link to send."),
+        h("p", { class: "quiet" }, "You take seat 0; a seat for another person gets a link to send."),
         h("div", { class: "seat-rows" }, this.seats.map((seat) => seat.row))),
       h("div", { class: "choices" },
         h("p", {}, h("label", { for: "your-name" }, "Your name"), this.name),
