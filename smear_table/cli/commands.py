@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -43,6 +44,9 @@ _EXTRAS = {
 
 def run(words: Sequence[str]) -> int:
     """Run the command that the words name."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Where it is not UTF-8, a sign that it lacks is no reason to stop.
+        sys.stdout.reconfigure(errors="replace")
     if words and words[0] in COMMANDS:
         return guarded(lambda: _command(words[0], words[1:]))
     if list(words) == ["--version"]:
