@@ -81,8 +81,8 @@ def run(options: Options) -> int:
     else:
         teams = ", ".join(f"{screen.TEAMS[team]} {count}" for team, count in enumerate(won))
         print(
-            f"{options.out}: {options.matches} match{'es' * (options.matches > 1)} of {rules.name}, {totals['deals']} deals, {totals['actions']} "
-            f"actions; won by team: {teams}; cut off {winners[None]}"
+            f"{options.out}: {options.matches} match{'es' * (options.matches > 1)} of {rules.name}, "
+            f"{totals['deals']} deals, {totals['actions']} actions; won by team: {teams}; cut off {winners[None]}"
         )
     return 0
 
