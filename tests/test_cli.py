@@ -297,6 +297,15 @@ def test_output__that_cannot_show_every_sign_goes_on_without(tmp_path: Path) -> 
     assert b"Hand  AS KS TS 9S" in done.stdout
 
 
+@pytest.mark.parametrize("words", ["--version", f"show {FILE} --deal 0"])
+def test_output__that_is_closed_or_full_ends_without_a_traceback(words: str) -> None:
+    for where, expected in ((">&-", 0), ("> /dev/full", 1)):
+        command = f"{sys.executable} -m smear_table.cli {words} {where}"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == expected, done.stderr
+        assert "Traceback" not in done.stderr
+
+
 def test_evaluate__prints_its_result_where_asked_for(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -85,7 +85,7 @@ def _show(talk: Talk, data: Mapping[str, Any], step: int, until: int) -> int:
             talk.say(f"{index + 1}. Seat {seat}: {action_text(action)}.")
         following = frames[index + 1] if index + 1 < len(frames) else None
         if following and sum(following["tricks"]) > sum(frame["tricks"]):
-            talk.say(f"Seat {following['last']['winner'] + 1} takes the trick.")
+            talk.say(f"Seat {following['last']['winner']} takes the trick.")
     if until >= len(frames):
         talk.say(_ending(data["result"]))
     return min(until, len(frames))
@@ -98,7 +98,7 @@ def _ending(result: Mapping[str, Any]) -> str:
         return "The transcript ends here."
     scores = ", ".join(f"{TEAMS[team]} {score}" for team, score in enumerate(result["scores"]))
     made = "made" if result["made"] else "failed"
-    return f"Seat {result['bidder'] + 1} {made} {result['bid']}. Scores: {scores}."
+    return f"Seat {result['bidder']} {made} {result['bid']}. Scores: {scores}."
 
 
 def _hands(data: Mapping[str, Any], step: int) -> list[str]:

@@ -171,7 +171,7 @@ class ReplayScreen(Screen[None]):
         result = self._data["result"] if self._data else {}
         if "redeal" in result:
             return "Everybody passed."
-        return f"Seat {result['bidder'] + 1} {'made' if result['made'] else 'failed'} {result['bid']}."
+        return f"Seat {result['bidder']} {'made' if result['made'] else 'failed'} {result['bid']}."
 
     def _result(self, width: int) -> list[panels.Line]:
         assert self._data is not None, "a deal is read"
