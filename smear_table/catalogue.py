@@ -189,7 +189,7 @@ def checked_rules(game: object, options: object) -> tuple[str, dict[str, Any]]:
         # `True == 1`: the type counts too.
         if name not in known or not any(value == one and type(value) is type(one) for one in known[name]):
             raise RefusedError(
-                f"options.{str(name)[:32]} is no option of {game}, or has no such value.", "malformed"
+                f"options: {name[:32]!r} is no option of {game}, or has no such value.", "malformed"
             )
     try:
         make_rules(game, **options)
@@ -201,7 +201,8 @@ def checked_rules(game: object, options: object) -> tuple[str, dict[str, Any]]:
 
 def checked_player(game: str, player: object) -> str:
     """HUMAN or an agent of the game; RefusedError otherwise."""
-    if player != HUMAN and player not in {one["player"] for one in players_of(game)}:
+    # A list, of which a browser may send any, has no hash: compared, not looked up.
+    if player not in [HUMAN, *(one["player"] for one in players_of(game))]:
         raise RefusedError(f"seats: {str(player)[:32]!r} cannot sit at a table of {game}.", "malformed")
     return str(player)
 
@@ -226,7 +227,7 @@ def read_setup(data: Mapping[str, Any]) -> tuple[Setup, str]:
     ):
         raise RefusedError(f"seats must be a list of {players}, each with a player and a name.", "malformed")
     seats = tuple(
-        Seat(checked_player(game, one.get("player")), clean_name(one.get("name", ""), f"Seat {index + 1}"))
+        Seat(checked_player(game, one.get("player")), clean_name(one.get("name", ""), f"Seat {index}"))
         for index, one in enumerate(given)
     )
     if not any(seat.player == HUMAN for seat in seats):

@@ -52,9 +52,9 @@ class Store:
     def __init__(self, path: Path | str) -> None:
         if str(path) != ":memory:":
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-        # The app calls it from the event loop's thread alone, which need not be the one that opens it.
-        self._base = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5)
         try:
+            # The app calls it from the event loop's thread alone, which need not be the one that opens it.
+            self._base = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5)
             # In WAL a commit outlives the process; only a loss of power may cost the last few.
             self._base.execute("PRAGMA journal_mode=WAL")
             self._base.execute("PRAGMA synchronous=NORMAL")
@@ -134,7 +134,8 @@ class _Transaction:
 
 def token_hash(token: str) -> str:
     """What is kept of a token."""
-    return hashlib.sha256(token.encode()).hexdigest()
+    # Half a surrogate pair, which JSON lets through, is no reason to fail.
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
 def tables_file() -> Path:

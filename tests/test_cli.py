@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -176,7 +177,9 @@ def test_show__prints_matches_deals_and_positions(capsys: pytest.CaptureFixture[
     one = said(capsys, "show", FILE, "--deal", "0")
     for card in (card for hand in match["deals"][0]["hands"] for card in hand.split()):
         assert card in one
-    assert "Ask about it:\nsmear advise " in said(capsys, "show", FILE, "--deal", "0", "--step", "3")
+    place = said(capsys, "show", FILE, "--deal", "1", "--step", "3")
+    assert place.startswith("Deal 1, step 3, both counted from 0:")
+    assert "Ask about it:\nsmear advise " in place
 
 
 def test_show_as_json__is_the_transcript_and_the_position(capsys: pytest.CaptureFixture[str]) -> None:
@@ -260,12 +263,47 @@ def test_advise__prints_a_row_for_each_action(capsys: pytest.CaptureFixture[str]
         (["--hand", "AS KS TS 9S 7D 8C", "--transcript", FILE], "either in words or in a transcript"),
         (["--hand", "AS KS TS 9S 7D 8C", "--equity", "nowhere"], "no match equity to read"),
         (["--transcript", "nowhere.jsonl"], "cannot be read"),
+        (["--transcript", FILE, "--stock", "2"], "transcript: it has its own rules; leave out --rules"),
+        (["--transcript", FILE, "--rules", "schmier"], "transcript: it has its own rules"),
+        (["--hand", "AS KS TS 9S 7D 8C", "--scores", "99,99"], "scores='99,99': the match is over"),
+        (["--hand", "AS KS TS 9S 7D 8C", "--options", "colour=red"], "there are all_pass,"),
     ],
 )
 def test_bad_flags__are_told_in_one_line(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert message in fault(capsys, "advise", *words)
+
+
+def test_commands__name_what_cannot_be_before_they_say_anything(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert "'nobody' is no registered agent" in fault(capsys, "watch", "nobody")
+    out = tmp_path / "none" / "matches.jsonl"
+    assert f"there is no folder {out.parent}; make it first" in fault(capsys, "record", "--out", str(out))
+
+
+def test_output__that_cannot_show_every_sign_goes_on_without(tmp_path: Path) -> None:
+    words = ["advise", "--hand", "A♠ KS TS 9S 7D 8C", "--worlds", "2", "--policy", "greedy"]
+    done = subprocess.run(
+        [sys.executable, "-m", "smear_table.cli", *words],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"?" in done.stdout  # in place of plus-minus
+    assert b"Hand  AS KS TS 9S" in done.stdout
+
+
+@pytest.mark.parametrize("words", ["--version", f"show {FILE} --deal 0"])
+def test_output__that_is_closed_or_full_ends_without_a_traceback(words: str) -> None:
+    for where, expected in ((">&-", 0), ("> /dev/full", 1)):
+        command = f"{sys.executable} -m smear_table.cli {words} {where}"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode == expected, done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_evaluate__prints_its_result_where_asked_for(

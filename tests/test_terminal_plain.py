@@ -232,7 +232,7 @@ def test_plain__replay_steps_through_a_transcript(tmp_path: Path) -> None:
     assert "Replay of Schmier: deal 1 of 2" in heard
     assert "The transcript has deals 1 to 2." in heard
     first = match["deals"][0]["actions"][0]
-    assert sum(line.startswith(f"1. Seat {first[0] + 1}: ") for line in heard.splitlines()) == 2
+    assert sum(line.startswith(f"1. Seat {first[0]}: ") for line in heard.splitlines()) == 2
     assert "Scores: A" in heard
 
 
@@ -248,13 +248,16 @@ def test_plain__several_people_hand_over_before_a_hand_is_told() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"rules": "poker"}, "game must be one of"),
-        ({"rules": "four_point", "seat": 5}, "seat=5 must be 1 to 4"),
+        ({"rules": "poker"}, "error: rules='poker' must be one of four_point,"),
+        ({"rules": "four_point", "seat": 4}, "seat=4 is not at the table: four_point has seats 0 to 3"),
         ({"rules": "four_point", "agents": ("greedy", "greedy")}, "agents='greedy greedy' must be one, or 3"),
-        ({"rules": "four_point", "agents": ("nobody",)}, "'nobody' cannot sit"),
+        ({"rules": "four_point", "agents": ("nobody",)}, "agents: 'nobody' cannot sit at a table of"),
         ({"rules": "four_point", "options": ("target=99",)}, "target='99' must be one of 7, 11, 15, 21"),
         ({"rules": "four_point", "options": ("joker",)}, "'joker' is no option"),
         ({"rules": "four_point", "seed": -1}, "seed=-1"),
+        ({"options": ("target=7",)}, "options=target=7 is of one game: name it with --rules"),
+        ({"seat": 2}, "seat=2 is of one game: name it with --rules"),
+        ({"replay": Path("/nowhere")}, "replay=/nowhere cannot be read: No such file or directory"),
     ],
 )
 def test_play__bad_choices_are_named(

@@ -204,7 +204,7 @@ def test_two_people__see_each_other_but_not_each_others_cards(chromium: Any, add
     host.look(thoroughly=True)
     guest.page.goto(host.page.locator(".links input").first.input_value())
     guest.page.wait_for_selector(".plate:has-text('<i>Ada</i>')")
-    host.page.wait_for_selector(".seat:not(.away):has-text('Guest 2')")
+    host.page.wait_for_selector(".seat:not(.away):has-text('Guest 1')")
     hands = [
         visitor.page.locator(".in-hand").evaluate_all("all => all.map((e) => e.dataset.key)")
         for visitor in (host, guest)
@@ -219,7 +219,7 @@ def test_two_people__see_each_other_but_not_each_others_cards(chromium: Any, add
                 visitor.look()
                 turns += 1
     guest.page.close()
-    host.page.wait_for_selector(".seat.away:has-text('Guest 2')")
+    host.page.wait_for_selector(".seat.away:has-text('Guest 1')")
     assert host.faults == guest.faults == []
 
 

@@ -31,7 +31,8 @@ def option_values(preset: Rules, options: tuple[str, ...]) -> dict[str, list[Any
 
 def _parse_option(preset: Rules, name: str, text: str) -> Any:
     if name not in get_type_hints(Rules) or name == "name":
-        raise ValueError(f"options: {preset.name} has no option {name!r}")
+        known = ", ".join(sorted(one for one in get_type_hints(Rules) if one != "name"))
+        raise ValueError(f"options: {preset.name} has no option {name!r}; there are {known}")
     current = getattr(preset, name)
     if isinstance(current, bool):
         if text.lower() not in ("true", "false"):

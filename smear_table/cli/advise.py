@@ -92,6 +92,8 @@ def asked_position(options: Options) -> Asked:
 
         if told != NOTHING_TOLD:
             raise ValueError("transcript: the position is either in words or in a transcript, not both")
+        if options.rules != Options.rules or options.options or options.stock is not None:
+            raise ValueError("transcript: it has its own rules; leave out --rules, --options and --stock")
         position, _ = find_position(options.transcript, options.match, options.deal, options.step)
         return Asked(position.rules, position.seat, *seen_at(position))
     given = (*options.options, *([] if options.stock is None else [f"stock_to_bidder={options.stock}"]))

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Union
 
 import tyro
@@ -43,8 +45,13 @@ _EXTRAS = {
 
 def run(words: Sequence[str]) -> int:
     """Run the command that the words name."""
+    _open_streams()
+    return guarded(lambda: _run(words))
+
+
+def _run(words: Sequence[str]) -> int:
     if words and words[0] in COMMANDS:
-        return guarded(lambda: _command(words[0], words[1:]))
+        return _command(words[0], words[1:])
     if list(words) == ["--version"]:
         from smear_env import __version__
 
@@ -56,6 +63,17 @@ def run(words: Sequence[str]) -> int:
         _every_command(whole=completing), prog="smear", description=ABOUT, args=list(words) or ["--help"]
     )
     return 0
+
+
+def _open_streams() -> None:
+    """Standard output and error that can be written to, whatever they are."""
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w")
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Where it is not UTF-8, a sign that it lacks is no reason to stop.
+        sys.stdout.reconfigure(errors="replace")
 
 
 def guarded(command: Callable[[], int]) -> int:

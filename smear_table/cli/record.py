@@ -46,6 +46,8 @@ def run(options: Options) -> int:
     """Play, write and say what there is."""
     if options.matches < 1:
         raise ValueError(f"matches={options.matches} must be at least 1")
+    if not options.out.parent.is_dir():
+        raise ValueError(f"out='{options.out}': there is no folder {options.out.parent}; make it first")
     rules = make_rules(options.rules, **parse_options(options.rules, options.options))
     agents = seated_agents(options.agents, rules)
     totals, winners = Counter[str](), Counter[int | None]()
@@ -79,8 +81,8 @@ def run(options: Options) -> int:
     else:
         teams = ", ".join(f"{screen.TEAMS[team]} {count}" for team, count in enumerate(won))
         print(
-            f"{options.out}: {options.matches} matches of {rules.name}, {totals['deals']} deals, {totals['actions']} "
-            f"actions; won by team: {teams}; cut off {winners[None]}"
+            f"{options.out}: {options.matches} match{'es' * (options.matches > 1)} of {rules.name}, "
+            f"{totals['deals']} deals, {totals['actions']} actions; won by team: {teams}; cut off {winners[None]}"
         )
     return 0
 

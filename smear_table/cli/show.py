@@ -189,6 +189,7 @@ def _print_match(index: int, match: dict[str, Any], only: int | None, console: A
 
 def _print_position(position: Position, console: Any) -> None:
     table = table_view(position.rules, position.states[0])
+    console.print(f"Deal {position.deal}, step {position.step}, both counted from 0:\n")
     console.print(to_text(table), end="")
     done = position.rules.action_names[position.action]
     console.print(f"\nStep {position.step}: seat {position.seat} is to act, and chose {done}.")

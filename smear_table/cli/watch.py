@@ -60,6 +60,8 @@ def run(options: Options) -> int:
         raise ValueError(f"seed={seed} must be 0 to 2**64-1")
     setup = Setup(rules.name, rules.options(), tuple(Seat(name, name) for name in names), seed)
     session = Session(setup)
+    for seat, name in enumerate(names):
+        seated(name, rules, seat, seed)  # who cannot play is named before anything is shown
     console = screen.output()
     if not options.json:
         _introduce(rules, names, seed, console)

@@ -18,7 +18,7 @@ from textual.widgets import Static
 
 from smear_table.replay import read_matches
 from smear_table.store import Store
-from smear_table.terminal.arguments import Play, asked_setup
+from smear_table.terminal.arguments import Play, asked_setup, replay_content
 from smear_table.terminal.lobby import LobbyScreen
 from smear_table.terminal.match import Match, unfinished
 from smear_table.terminal.replay import ReplayScreen
@@ -45,7 +45,7 @@ class SmearApp(App[int]):
         super().__init__()
         self.store = store
         self._chosen, self._match = chosen, match
-        self._content = chosen.replay.read_bytes() if chosen.replay else None
+        self._content = replay_content(chosen.replay) if chosen.replay else None
         if self._content is not None:
             read_matches(self._content)
 
@@ -128,9 +128,5 @@ def run(chosen: Play, store: Store) -> tuple[int, bool]:
         match = Match.kept(store, kept[0][0])
     elif chosen.rules:
         match = Match.new(store, *asked_setup(chosen))
-    try:
-        app = SmearApp(chosen, store, match)
-    except OSError as problem:
-        raise ValueError(f"replay: {problem}") from problem
-    status = app.run()
+    status = SmearApp(chosen, store, match).run()
     return status or 0, still_thinking()

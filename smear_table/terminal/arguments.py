@@ -19,8 +19,8 @@ class Play:
     """Game to begin at once: four_point, schmier, six_point, setback or racehorse; else you choose on the screen."""
     options: tuple[str, ...] = ()
     """Rule options as NAME=VALUE, with --rules."""
-    seat: int = 1
-    """Your seat, from 1."""
+    seat: int = 0
+    """Your seat, counted from 0, clockwise."""
     name: str = ""
     """Your name."""
     agents: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class Play:
     speed: Speed = "normal"
     """How fast agents play on the full screen; plain lines never wait."""
     practice: bool = True
-    """Moves can be taken back."""
+    """Practice, in which moves can be taken back; with --no-practice what is played stays."""
     seed: int | None = None
     """Seed of the cards, to have the same again; drawn by default."""
     resume: bool = False
@@ -44,30 +44,56 @@ class Play:
     """File that keeps the matches; :memory: to keep none."""
 
 
+def check(chosen: Play) -> None:
+    """ValueError for a flag that would be passed over in silence."""
+    if not chosen.rules:
+        for name in ("options", "seat", "agents", "seed"):
+            value = getattr(chosen, name)
+            if value != getattr(Play, name):
+                words = " ".join(value) if isinstance(value, tuple) else value
+                raise ValueError(f"{name}={words} is of one game: name it with --rules")
+
+
+def replay_content(path: Path) -> bytes:
+    """The file that is to be looked at; ValueError where it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise ValueError(f"replay={path} cannot be read: {problem.strerror or problem}") from problem
+
+
 def asked_setup(chosen: Play) -> tuple[Setup, str]:
     """The table that the command asks for and its speed; ValueError names what is wrong. `rules` is given."""
     from smear_env import make_rules
-    from smear_table.catalogue import checked_rules, options_of, read_setup
+    from smear_table.catalogue import GAMES, checked_rules, options_of, players_of, read_setup
 
+    if chosen.rules not in GAMES:
+        raise ValueError(f"rules={chosen.rules!r} must be one of {', '.join(GAMES)}")
     game, _ = checked_rules(chosen.rules, {})
     options = _options(game, options_of(game), chosen.options)
     players = make_rules(game, **checked_rules(game, options)[1]).players
-    if not 1 <= chosen.seat <= players:
-        raise ValueError(f"seat={chosen.seat} must be 1 to {players}")
+    if not 0 <= chosen.seat < players:
+        raise ValueError(f"seat={chosen.seat} is not at the table: {game} has seats 0 to {players - 1}")
     agents = chosen.agents or (default_agent(game),)
     if len(agents) not in (1, players - 1):
         raise ValueError(
             f"agents={' '.join(agents)!r} must be one, or {players - 1}, one for each other seat"
         )
+    known = [HUMAN, *(one["player"] for one in players_of(game))]
+    for agent in agents:
+        if agent not in known:
+            raise ValueError(
+                f"agents: {agent!r} cannot sit at a table of {game}; there are {', '.join(known)}"
+            )
     others = agents * (players - 1) if len(agents) == 1 else agents
     sitting = [""] * players
-    sitting[chosen.seat - 1] = HUMAN
-    for index, agent in enumerate(others):
+    sitting[chosen.seat] = HUMAN
+    for index, agent in enumerate(others, 1):
         sitting[(chosen.seat + index) % players] = agent
     data = {
         "game": game,
         "options": options,
-        "seats": named_seats(game, sitting, chosen.seat - 1, chosen.name),
+        "seats": named_seats(game, sitting, chosen.seat, chosen.name),
         "speed": chosen.speed,
         "practice": chosen.practice,
     }
@@ -95,9 +121,9 @@ def named_seats(game: str, sitting: list[str], own: int, name: str) -> list[dict
     seats = []
     for seat, player in enumerate(sitting):
         if seat == own:
-            seats.append({"player": player, "name": name or f"Player {seat + 1}"})
+            seats.append({"player": player, "name": name or f"Player {seat}"})
         elif player == HUMAN:
-            seats.append({"player": player, "name": f"Guest {seat + 1}"})
+            seats.append({"player": player, "name": f"Guest {seat}"})
         else:
             count[player] = count.get(player, 0) + 1
             label = re.sub(r"^Policy \S+", "Policy", labels.get(player, player)).replace(" with search", " +")

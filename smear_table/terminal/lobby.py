@@ -132,7 +132,7 @@ class LobbyScreen(Screen[None]):
         for seat in range(1, about["players"]):
             mate = ", your partner" if seat % teams == 0 else ""
             for label in self.query(f"#label-{seat}").results(Label):
-                label.update(f"Seat {seat + 1} ({TEAMS[seat % teams]}{mate})")
+                label.update(f"Seat {seat} ({TEAMS[seat % teams]}{mate})")
 
     def _row(self, label: str, widget: Any, label_id: str | None = None) -> Horizontal:
         return Horizontal(Label(label, classes="label", id=label_id), widget, classes="row")

@@ -225,7 +225,9 @@ def review_lines(review: Mapping[str, Any], width: int) -> list[Line]:
     """Each decision beside the adviser's and the solver's, with what it cost."""
     if not review["decisions"]:
         return [[("You had no choice to make in this deal.", "")]]
-    at = (0, 16, 26, 43, 50)
+    # Room for `Trick 4, follow` where there is any.
+    first = 18 if width >= 72 else 16
+    at = (0, first, first + 10, first + 27, first + 34)
     heads = ("Decision", "You", cut(review["adviser"], 17), "cost", "Solver")
     lines = [
         row(
@@ -247,7 +249,10 @@ def review_lines(review: Mapping[str, Any], width: int) -> list[Line]:
             row(
                 [
                     (
-                        [("≠ " if other else "  ", "$bad"), (cut(one["label"], 14), "bold" if other else "")],
+                        [
+                            ("≠ " if other else "  ", "$bad"),
+                            (cut(one["label"], first - 2), "bold" if other else ""),
+                        ],
                         at[0],
                     ),
                     (action_sign(one["action"]), at[1]),
@@ -275,7 +280,7 @@ def hands_lines(facts: Facts, frame: Mapping[str, Any], width: int) -> list[Line
         line: Line = [
             ("▶" if frame["turn"] == seat else " ", "$turn bold"),
             team_mark(seat % facts["teams"]),
-            (f" {seat + 1}  ", ""),
+            (f" {seat}  ", ""),
         ]
         following = frame["next"] if frame["next"] and frame["next"][0] == seat else None
         for card in hand:

@@ -18,7 +18,7 @@ from smear_table.pace import SPEEDS
 from smear_table.session import RefusedError
 from smear_table.store import Store
 from smear_table.terminal import reports
-from smear_table.terminal.arguments import Play, asked_setup
+from smear_table.terminal.arguments import Play, asked_setup, replay_content
 from smear_table.terminal.match import Match, unfinished
 from smear_table.terminal.plain_lobby import choose_table
 from smear_table.terminal.plain_replay import replay
@@ -52,7 +52,7 @@ class Plain:
         """Play until the input ends or the person leaves; the exit status. ValueError for bad choices."""
         try:
             if chosen.replay is not None:
-                replay(self._talk, chosen.replay.read_bytes())
+                replay(self._talk, replay_content(chosen.replay))
                 return 0
             match: Match | None = self._first(chosen)
             while match is not None:

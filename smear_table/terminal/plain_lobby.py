@@ -53,7 +53,7 @@ def _new(talk: Talk, game: str, chosen: Play) -> tuple[Setup, str]:
     else:
         teams = make_rules(game, **options).teams
         for seat in range(1, players):
-            question = f"Who plays seat {seat + 1}, team {TEAMS[seat % teams]}?"
+            question = f"Who plays seat {seat}, team {TEAMS[seat % teams]}?"
             sitting[seat] = people[talk.choose(question, [text for _, text in people])][0]
     practice = (
         talk.choose("Practice? Moves can be taken back then.", ["Yes", "No"], 0 if chosen.practice else 1)

@@ -82,10 +82,10 @@ def _show(talk: Talk, data: Mapping[str, Any], step: int, until: int) -> int:
         frame = frames[index]
         if frame["next"] is not None:
             seat, action = frame["next"]
-            talk.say(f"{index + 1}. Seat {seat + 1}: {action_text(action)}.")
+            talk.say(f"{index + 1}. Seat {seat}: {action_text(action)}.")
         following = frames[index + 1] if index + 1 < len(frames) else None
         if following and sum(following["tricks"]) > sum(frame["tricks"]):
-            talk.say(f"Seat {following['last']['winner'] + 1} takes the trick.")
+            talk.say(f"Seat {following['last']['winner']} takes the trick.")
     if until >= len(frames):
         talk.say(_ending(data["result"]))
     return min(until, len(frames))
@@ -98,7 +98,7 @@ def _ending(result: Mapping[str, Any]) -> str:
         return "The transcript ends here."
     scores = ", ".join(f"{TEAMS[team]} {score}" for team, score in enumerate(result["scores"]))
     made = "made" if result["made"] else "failed"
-    return f"Seat {result['bidder'] + 1} {made} {result['bid']}. Scores: {scores}."
+    return f"Seat {result['bidder']} {made} {result['bid']}. Scores: {scores}."
 
 
 def _hands(data: Mapping[str, Any], step: int) -> list[str]:
@@ -106,6 +106,6 @@ def _hands(data: Mapping[str, Any], step: int) -> list[str]:
         return ["This deal has no actions."]
     hands = data["frames"][min(step, len(data["frames"]) - 1)]["hands"]
     return [
-        f"Seat {seat + 1}, team {TEAMS[seat % data['teams']]}: {', '.join(map(card_text, hand)) or 'no cards'}."
+        f"Seat {seat}, team {TEAMS[seat % data['teams']]}: {', '.join(map(card_text, hand)) or 'no cards'}."
         for seat, hand in enumerate(hands)
     ]

@@ -132,7 +132,7 @@ class ReplayScreen(Screen[None]):
         if data is None:
             return
         width, _ = self.app.size
-        names = [{"name": f"Seat {seat + 1}"} for seat in range(data["players"])]
+        names = [{"name": f"Seat {seat}"} for seat in range(data["players"])]
         facts = {**data, "seats": names}
         several = f"match {self._match + 1} of {len(self._matches)}, " if len(self._matches) > 1 else ""
         title = f"Replay: {data['title']}   {several}deal {self._deal + 1} of {data['deals']}"
@@ -167,11 +167,11 @@ class ReplayScreen(Screen[None]):
     def _caption(self, frame: dict[str, Any]) -> str:
         if frame["next"]:
             seat, action = frame["next"]
-            return f"Seat {seat + 1}: {action_text(action)}"
+            return f"Seat {seat}: {action_text(action)}"
         result = self._data["result"] if self._data else {}
         if "redeal" in result:
             return "Everybody passed."
-        return f"Seat {result['bidder'] + 1} {'made' if result['made'] else 'failed'} {result['bid']}."
+        return f"Seat {result['bidder']} {'made' if result['made'] else 'failed'} {result['bid']}."
 
     def _result(self, width: int) -> list[panels.Line]:
         assert self._data is not None, "a deal is read"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from smear_table.store import Store, StoreError
-from smear_table.terminal.arguments import Play
+from smear_table.terminal.arguments import Play, check
 
 
 def play(chosen: Play = Play()) -> int:  # noqa: B008 - frozen
@@ -17,12 +17,13 @@ def play(chosen: Play = Play()) -> int:  # noqa: B008 - frozen
     try:
         store = Store(":memory:" if chosen.tables == Path(":memory:") else chosen.tables)
     except (StoreError, OSError) as problem:
-        print(problem, file=sys.stderr)
+        print(f"error: {problem}", file=sys.stderr)
         return 1
     try:
+        check(chosen)
         return _play(chosen, store)
     except ValueError as problem:
-        print(problem, file=sys.stderr)
+        print(f"error: {problem}", file=sys.stderr)
         return 2
     finally:
         store.close()
@@ -63,7 +64,7 @@ def _plainly(chosen: Play, store: Store) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as problem:
-        print(problem, file=sys.stderr)
+        print(f"error: {problem}", file=sys.stderr)
         return 1
 
 

@@ -246,7 +246,9 @@ def _scores(told: Told, rules: Rules) -> tuple[int, ...]:
             f"scores={told.scores!r} must be {rules.teams} whole numbers with commas between, from team 0 on"
         )
     top = max(given)
-    if top >= rules.target and given.count(top) == 1 and rules.ending in ("any", "cap"):
+    # Level teams play on where neither has bid, which takes a third.
+    level = rules.teams > 2 and given.count(top) > 1
+    if top >= rules.target and not level and rules.ending in ("any", "cap"):
         raise ValueError(
             f"scores={told.scores!r}: the match is over at {rules.target}; its target is an option"
         )

@@ -138,7 +138,9 @@ def _frames(content: bytes, match: int, deal: int) -> dict[str, Any]:
 async def _refused(_: Request, problem: Exception) -> Response:
     assert isinstance(problem, RefusedError)
     status = 403 if problem.code == "forbidden" else 400
-    return JSONResponse({"code": problem.code, "message": str(problem)}, status_code=status)
+    # Half a surrogate pair, quoted from an upload, cannot be sent.
+    message = str(problem).encode(errors="replace").decode()
+    return JSONResponse({"code": problem.code, "message": message}, status_code=status)
 
 
 async def _body(request: Request) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 import json
 from collections.abc import Iterable
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -76,7 +76,7 @@ class Guard:
         if not self._is_own(host):
             return "This server is not known by that name; start it with --allow-host NAME."
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _split(origin).netloc.lower() != host.lower():
             return "Pages of other sites cannot use this server."
         if headers.get("sec-fetch-site", "none") in ("cross-site", "same-site") and (
             origin is None and headers.get("sec-fetch-mode") != "navigate"
@@ -85,7 +85,7 @@ class Guard:
         return None
 
     def _is_own(self, host: str) -> bool:
-        name = urlsplit(f"//{host}").hostname or ""
+        name = _split(f"//{host}").hostname or ""
         if name in self._hosts:
             return True
         if not self._any_address:
@@ -95,6 +95,14 @@ class Guard:
         except ValueError:
             return False
         return True
+
+
+def _split(address: str) -> SplitResult:
+    """The parts of an address; all empty where it is none, as with half of a bracket."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return SplitResult("", "", "", "", "")
 
 
 def _counted(receive: Receive) -> Receive:

@@ -268,7 +268,8 @@ class Tables:
 
     def open(self, name: str, token: str) -> tuple[Table, int]:
         """The table and seat of a token; RefusedError, the same for no such table and no such token."""
-        table = self.get(name)
+        # A name of ours is ASCII; SQLite takes no half of a surrogate pair.
+        table = self.get(name) if name.isascii() else None
         seat = None if table is None else table.seat_of(token)
         if table is None or seat is None:
             raise RefusedError("This link opens no seat: it is of another table, or mistyped.", "forbidden")

@@ -33,6 +33,7 @@ export class Felt {
       element.style.setProperty("--y", y.toFixed(3));
       element.dataset.team = seat.team;
       element.classList.toggle("west", x < -0.1);
+      element.classList.toggle("north", Math.abs(x) < 0.1 && y < 0);
       element.classList.toggle("turn", view.turn === seat.index);
       element.classList.toggle("self", seat.index === facts.viewer);
       element.classList.toggle("away", seat.human && view.present && !view.present.includes(seat.index));

@@ -86,7 +86,7 @@ class Laying {
     if (teams) teams.select.onchange = () => this.colourSeats();
     put(this.rest,
       h("fieldset", { class: "seats" }, h("legend", {}, "Seats"),
-        h("p", { class: "quiet" }, "You take the first seat; a seat for another person gets a link to send."),
+        h("p", { class: "quiet" }, "You take seat 0; a seat for another person gets a link to send."),
         h("div", { class: "seat-rows" }, this.seats.map((seat) => seat.row))),
       h("div", { class: "choices" },
         h("p", {}, h("label", { for: "your-name" }, "Your name"), this.name),
@@ -116,7 +116,7 @@ class Laying {
     };
     select.onchange = explain;
     explain();
-    const row = h("p", { class: "seat-row" }, mark, h("label", { for: id }, `Seat ${seat + 1}`), select, about);
+    const row = h("p", { class: "seat-row" }, mark, h("label", { for: id }, `Seat ${seat}`), select, about);
     return { row, select, mark };
   }
 
@@ -148,8 +148,8 @@ class Laying {
     const count = new Map();
     const seats = this.seats.map(({ select }, seat) => {
       const player = select.value;
-      if (player === "you") return { player: "human", name: name || "Player 1" };
-      if (player === "human") return { player, name: `Guest ${seat + 1}` };
+      if (player === "you") return { player: "human", name: name || `Player ${seat}` };
+      if (player === "human") return { player, name: `Guest ${seat}` };
       count.set(player, (count.get(player) ?? 0) + 1);
       const short = labels.get(player).replace(/^Policy \S+/, "Policy").replace(" with search", " +");
       return { player, name: `${short} ${count.get(player)}` };

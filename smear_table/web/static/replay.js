@@ -55,7 +55,7 @@ class ReplayPage {
 
   build() {
     const { data } = this;
-    this.facts = { ...data, viewer: 0, seats: Array.from({ length: data.players }, (_, seat) => ({ name: `Seat ${seat + 1}`, team: seat % data.teams, human: false })) };
+    this.facts = { ...data, viewer: 0, seats: Array.from({ length: data.players }, (_, seat) => ({ name: `Seat ${seat}`, team: seat % data.teams, human: false })) };
     // Nobody sits at the bottom: every seat is named by its number.
     this.facts.viewer = -1;
     this.felt = new Felt();
