@@ -69,3 +69,21 @@ def test_plain_lines__say_what_is_left(
     assert "2 of 4 matches" in err
     assert "min left" in err
     assert "4 of 4" not in err
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_waiting__says_what_is_done_where_a_command_asks(
+    terminal: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with progress.waiting("solving"):
+        pass
+    assert capsys.readouterr() == ("", "")
+    file = io.StringIO()
+    token = progress._SHOWN_ON.set(Console(file=file, width=100, force_terminal=terminal))
+    try:
+        with progress.waiting("solving"):
+            pass
+    finally:
+        progress._SHOWN_ON.reset(token)
+    assert "solving" in file.getvalue()
+    assert terminal == ("\x1b" in file.getvalue())

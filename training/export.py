@@ -33,6 +33,7 @@ from smear_env import (
 from training.arrays import Float32Array, Int8Array
 from training.files import write_atomically
 from training.graph import PolicyGraph
+from training.progress import show_progress, waiting
 
 Format = Literal["onnx", "torch-export"]
 ENDINGS: dict[Format, str] = {"onnx": ".onnx", "torch-export": ".pt2"}
@@ -200,8 +201,10 @@ def main() -> None:
     given = tyro.cli(
         ExportOptions, prog="python -m training.export", config=(tyro.conf.PositionalRequiredArgs,)
     )
+    show_progress()
     try:
-        path, difference = export(given.checkpoint, given.format, given.out)
+        with waiting(f"exporting {given.checkpoint}"):
+            path, difference = export(given.checkpoint, given.format, given.out)
     except (ValueError, OSError, ImportError, RuntimeError) as error:
         sys.exit(f"error: {error}")
     print(

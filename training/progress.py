@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Self, TypeVar
@@ -42,6 +43,20 @@ def counted(
         for item in items:
             yield item
             progress.add()
+
+
+@contextmanager
+def waiting(doing: str) -> Iterator[None]:
+    """Say what is being done, where a command has asked for it and nothing can tell how long it takes."""
+    console = _SHOWN_ON.get()
+    if console is None:
+        yield
+    elif console.is_terminal:
+        with console.status(doing):
+            yield
+    else:
+        console.print(f"{doing}, for as long as it takes", highlight=False, soft_wrap=True)
+        yield
 
 
 class StepProgress:

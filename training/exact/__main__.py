@@ -19,7 +19,7 @@ from smear_env import make_agent, make_rules
 from training.config import parse_options
 from training.exact import Tree, build_tree, exploitability, of_agent, solve_game
 from training.files import report_json
-from training.progress import counted, show_progress
+from training.progress import counted, show_progress, waiting
 
 FORMAT = "smear-exact/1"
 
@@ -70,7 +70,8 @@ def main() -> None:
         rules = make_rules(given.rules, **parse_options(given.rules, given.options))
         for name in given.agents:
             make_agent(name)  # an unknown one is refused before the work
-        tree = build_tree(rules)
+        with waiting(f"enumerating {rules.name}"):
+            tree = build_tree(rules)
         rows = analyse(tree, given.agents)
         result: dict[str, Any] = {
             "format": FORMAT,
@@ -79,7 +80,8 @@ def main() -> None:
             "agents": rows,
         }
         if given.game_value:
-            result["game_value"], _ = solve_game(tree)
+            with waiting("solving the game"):
+                result["game_value"], _ = solve_game(tree)
         printed = report_json(given.json, result)
     except (ValueError, OSError, RuntimeError) as error:
         sys.exit(f"error: {error}")

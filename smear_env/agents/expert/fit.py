@@ -344,7 +344,7 @@ def fit(fitters: list[Fitter], rounds: int, games: int, quiet: bool = False) -> 
         for fitter in fitters:
             fitter.book["weights"][0] = moved
         if not quiet:
-            report(fitters, number, gain, time.perf_counter() - began)
+            report(fitters, number, rounds, gain, time.perf_counter() - began)
 
 
 def fit_bids(fitter: Fitter, rounds: int, games: int, quiet: bool = False) -> None:
@@ -364,17 +364,18 @@ def fit_bids(fitter: Fitter, rounds: int, games: int, quiet: bool = False) -> No
     if not quiet:
         mean, error = fitter.against(first, books.PLAIN, 10_000, 99)
         print(f"ahead of the tables it began with {mean:+.3f} +- {error:.3f}")
-        report([fitter], rounds - 1, 0.0, time.perf_counter() - began)
+        report([fitter], rounds - 1, rounds, 0.0, time.perf_counter() - began)
 
 
-def report(fitters: list[Fitter], number: int, gain: float, seconds: float) -> None:
-    """Say how far a round has come."""
+def report(fitters: list[Fitter], number: int, rounds: int, gain: float, seconds: float) -> None:
+    """Say how far a round of so many has come, and what time is left."""
     ahead = []
     for fitter in fitters:
         mean, error = fitter.against(None, selfplay.GREEDY, 10_000, 99)
         ahead.append(f"{books.table_name(fitter.rules)} {mean:+.3f} +- {error:.3f}")
     print(
-        f"round {number}: a choice gains {gain:.3f}; ahead of greedy {', '.join(ahead)}; {seconds:.0f} s",
+        f"round {number}: a choice gains {gain:.3f}; ahead of greedy {', '.join(ahead)}; {seconds:.0f} s, about "
+        f"{seconds / (number + 1) * (rounds - number - 1):.0f} s left",
         flush=True,
     )
 
