@@ -31,7 +31,12 @@ def write_run(folder: Path, seed: int, series: Mapping[str, Points], **config: A
     write_events(folder, series)
     described = json.loads((checkpoints_folder() / "four_point" / "policy.json").read_text())
     described["seed"] = seed
-    described["training"] |= {"seed": seed, "run_dir": str(folder), "baselines": ["greedy"], **config}
+    described["training"] |= {
+        "seed": seed,
+        "run_dir": str(folder),
+        "baselines": ["greedy"],
+        "entropy": 0.05,
+    } | config
     (folder / "checkpoint").mkdir()
     (folder / "checkpoint" / "policy.json").write_text(json.dumps(described))
     return folder

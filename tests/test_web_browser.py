@@ -46,6 +46,12 @@ OVERLAPS = """() => {
   plates.forEach((a) => cards.forEach((b) => hits(a, b) && found.push('plate and card')));
   bars.forEach((a, i) => bars.slice(i + 1).forEach((b) => hits(a, b) && found.push('blocks')));
   plates.concat(cards, bars).forEach((a) => (a.left < -1 || a.right > innerWidth + 1) && found.push('outside'));
+  const names = boxes('.felt .name'), felt = boxes('.felt')[0];
+  boxes('.felt .bubble').forEach((a) => {
+    if (a.top < felt.top) found.push('a call cut off');
+    names.forEach((b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 6
+      && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 6 && found.push('a call over a name'));
+  });
   const hand = boxes('.in-hand');
   hand.forEach((a, i) => {
     if (i && hand[i - 1].top === a.top && a.left - hand[i - 1].left < 24) found.push('narrow cards');

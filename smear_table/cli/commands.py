@@ -68,9 +68,9 @@ def _run(words: Sequence[str]) -> int:
 def _open_streams() -> None:
     """Standard output and error that can be written to, whatever they are."""
     if sys.stdout is None:
-        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115  # open as long as the program runs
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - open until the program ends
     if sys.stderr is None:
-        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115  # likewise
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - open until the program ends
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Where it is not UTF-8, a sign that it lacks is no reason to stop.
         sys.stdout.reconfigure(errors="replace")

@@ -61,13 +61,18 @@ def serve(chosen: Web) -> int:
         print(f"the web table needs {missing.name}: pip install 'smear-env[web]'", file=sys.stderr)
         return 1
     try:
-        listening = _listen(chosen.host, chosen.port)
         store = Store(":memory:" if chosen.tables == Path(":memory:") else chosen.tables)
-    except (StoreError, ValueError) as problem:
+    except StoreError as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 1
     except OSError as problem:
         print(f"error: tables={chosen.tables}: {problem.strerror or problem}", file=sys.stderr)
+        return 1
+    try:
+        listening = _listen(chosen.host, chosen.port)
+    except ValueError as problem:
+        store.close()
+        print(f"error: {problem}", file=sys.stderr)
         return 1
     port = listening.getsockname()[1]
     _warm()
