@@ -46,13 +46,14 @@ wheel_check() { # wheel_check BIN SCRATCH
     stage "wheel: smoke test" 180 env -C "$2" venv/bin/python wheel_smoke.py
 }
 
-# The site stands in an environment of its own, without the package: docstrings are read, not imported.
+# The site stands in an environment of its own, without the package: docstrings are read, not imported. (With `-q`
+# mkdocs counts no warning, and `--strict` has nothing to refuse.)
 site_check() { # site_check BIN SCRATCH
     "$1/python" -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["docs"], sep="\n")' \
         >"$2/site.txt"
     stage "site: environment" 60 "$1/python" -m venv "$2/site"
     stage "site: install" 240 "$2/site/bin/pip" install -q -r "$2/site.txt"
-    stage "site: strict build" 240 env NO_MKDOCS_2_WARNING=1 "$2/site/bin/mkdocs" build -q --strict --site-dir "$2/html"
+    stage "site: strict build" 240 env NO_MKDOCS_2_WARNING=1 "$2/site/bin/mkdocs" build --strict --site-dir "$2/html"
 }
 
 # Every declared bound at once, and the newest of all; `.ci/versions` has the combinations between.
