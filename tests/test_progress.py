@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 
 import pytest
 
@@ -13,6 +14,14 @@ from rich.console import Console
 from benchmarks import progress as measured
 from smear_env import _progress as plain
 from training import progress
+
+
+@pytest.fixture(autouse=True)
+def nobody_asks() -> Iterator[None]:
+    """A command that another test has run in this process would go on being asked for."""
+    token = progress._SHOWN_ON.set(None)
+    yield
+    progress._SHOWN_ON.reset(token)
 
 
 class Clock:
