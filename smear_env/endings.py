@@ -12,14 +12,10 @@ import numpy as np
 
 from smear_env._typing import BoolArray, Float64Array, Int64Array, RecordArray
 from smear_env.agents.base import Agent
-from smear_env.batch import DEAL_DTYPE
+from smear_env.batch import DEAL_DTYPE, HOLD
+from smear_env.engine.state import SCORED
 from smear_env.rules import Rules
 from smear_env.vector import SelfPlayVectorEnv
-
-HOLD = -1
-"""The action of a game that waits."""
-SCORED = 2
-"""`ended` of a deal that was played, not passed out."""
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from smear_env import (
 )
 from smear_env.agents.search.policy_search import PolicySearchAgent
 from smear_env.agents.search.worlds import sample_worlds
+from smear_env.engine.state import PASSED_OUT
 from smear_table.catalogue import players_of
 from smear_table.players import make_ready
 
@@ -41,8 +42,6 @@ MOST_GAMES = 1200
 """Most games played at once."""
 LEAST_WORLDS = 24
 """Worlds that there are at least, where there are many actions."""
-PASSED_OUT = 1
-"""`ended` of a deal that nobody bid in (`SelfPlayVectorEnv.deals`)."""
 
 Array = npt.NDArray[Any]
 
