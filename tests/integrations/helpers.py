@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from smear_env import Rules, make_agent, make_rules
+from smear_env import Rules, SelfPlayVectorEnv, make_agent, make_rules
 from training.evaluate import compare, summarize
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -42,6 +42,14 @@ def beats_passer(
     record("margin", json.dumps(margin))
     assert low > 0, margin["line"]
     return margin
+
+
+def plays_legally(agent: Any, rules: str | Rules, games: int = 32) -> None:
+    """Assert that an agent's first actions in so many games are legal."""
+    game = make_rules(rules)
+    agent.reset(game, -1, 0)
+    shown = SelfPlayVectorEnv(games, game, seed=1).reset()
+    assert shown.mask[range(games), agent.act_batch(shown.observation, shown.mask)].all()
 
 
 def example(name: str) -> ModuleType:

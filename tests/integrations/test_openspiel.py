@@ -17,7 +17,7 @@ from open_spiel.python.tests import games_sim_test
 import smear_env
 from smear_env.interop.openspiel import StrategyAgent, game_of
 from tests.exact_games import NO_STOCK
-from tests.integrations.helpers import Record, beats_passer, example, run_snippet
+from tests.integrations.helpers import Record, beats_passer, example, plays_legally, run_snippet
 
 pytestmark = pytest.mark.integration
 GAMES = pytest.mark.parametrize("name", [f"smear_{preset}" for preset in smear_env.PRESETS])
@@ -65,10 +65,7 @@ def test_dqn__of_openspiel_learns_in_its_own_loop_and_plays_here() -> None:
         for agent in agents:
             agent.step(step)
     policy = JointRLAgentPolicy(game, dict(enumerate(agents)), use_observation=False)
-    player = StrategyAgent(game, policy)
-    player.reset(smear_env.MINI, -1, 0)
-    shown = smear_env.SelfPlayVectorEnv(16, "mini", seed=1).reset()
-    assert shown.mask[range(16), player.act_batch(shown.observation, shown.mask)].all()
+    plays_legally(StrategyAgent(game, policy), "mini")
 
 
 def test_our_agents__win_at_openspiels_table() -> None:

@@ -8,7 +8,7 @@ pytest.importorskip("rlcard")
 
 import smear_env
 from smear_env.interop.rlcard import RLCardAgent
-from tests.integrations.helpers import Record, beats_passer, example, run_snippet
+from tests.integrations.helpers import Record, beats_passer, example, plays_legally, run_snippet
 
 pytestmark = pytest.mark.integration
 
@@ -23,9 +23,7 @@ def test_dqn__beats_passer(record_property: Record) -> None:
 def test_dqn__learns_by_other_rules_as_well(rules: str) -> None:
     game = smear_env.make_rules(rules)
     agent = RLCardAgent(example("rlcard_agents").train(game, deals=60))
-    agent.reset(game, -1, 0)
-    shown = smear_env.SelfPlayVectorEnv(32, game, seed=1).reset()
-    assert shown.mask[range(32), agent.act_batch(shown.observation, shown.mask)].all()
+    plays_legally(agent, game)
 
 
 def test_snippet__runs() -> None:

@@ -12,7 +12,7 @@ from tianshou.data import Collector, VectorReplayBuffer
 from tianshou.env import DummyVectorEnv
 
 import smear_env
-from tests.integrations.helpers import Record, beats_passer, example, run_snippet
+from tests.integrations.helpers import Record, beats_passer, example, plays_legally, run_snippet
 
 pytestmark = pytest.mark.integration
 BOTH = pytest.mark.parametrize("rules", ["four_point", "schmier"])
@@ -75,9 +75,7 @@ def test_dqn__beats_passer(record_property: Record) -> None:
 def test_dqn__learns_by_other_rules_as_well(rules: str) -> None:
     game = smear_env.make_rules(rules)
     agent = example("tianshou_self_play").train(game, steps=2048)
-    agent.reset(game, -1, 0)
-    shown = smear_env.SelfPlayVectorEnv(32, game, seed=1).reset()
-    assert shown.mask[range(32), agent.act_batch(shown.observation, shown.mask)].all()
+    plays_legally(agent, game)
 
 
 def test_snippet__runs() -> None:

@@ -10,7 +10,7 @@ import torch
 from torchrl.envs.utils import check_env_specs
 
 import smear_env
-from tests.integrations.helpers import Record, beats_passer, example, run_snippet
+from tests.integrations.helpers import Record, beats_passer, example, plays_legally, run_snippet
 
 pytestmark = [
     pytest.mark.integration,
@@ -57,9 +57,7 @@ def test_ppo__beats_passer(record_property: Record) -> None:
 def test_ppo__learns_by_other_rules_as_well(rules: str) -> None:
     game = smear_env.make_rules(rules)
     agent = example("torchrl_ppo").train(game, steps=2048)
-    agent.reset(game, -1, 0)
-    shown = smear_env.SelfPlayVectorEnv(32, game, seed=1).reset()
-    assert shown.mask[range(32), agent.act_batch(shown.observation, shown.mask)].all()
+    plays_legally(agent, game)
 
 
 def test_snippet__runs() -> None:
