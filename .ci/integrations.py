@@ -14,13 +14,10 @@ reported as not run, which is no failure; a test that fails, is skipped or runs 
 from __future__ import annotations
 
 import argparse
-import datetime as dt
 import hashlib
 import json
 import os
 import shutil
-import signal
-import subprocess
 import sys
 import time
 import tomllib
@@ -30,30 +27,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from isolated import (
+    ROOT,
+    FailedError,
+    OutOfTimeError,
+    find_python,
+    installed_versions,
+    parser_of,
+    run,
+    tail,
+    take_children_along,
+    today,
+)
+from isolated import parse as parse_names
+
 TABLE = ROOT / "examples" / "integrations.toml"
 RECORDED = ROOT / "benchmarks" / "integrations"
 INSTALL_SECONDS, USUAL_INSTALL = 900, 120
+IMPORTED = {"PYTHONPATH": str(ROOT)}
+"""Where the tests and their helpers are found."""
 ALWAYS_SHOWN = ("numpy", "gymnasium", "pettingzoo", "torch")
 """Versions that are recorded beside those of an integration's own requirements."""
-VERSIONS = """
-import importlib.metadata, json, platform, sys
-found = {"python": platform.python_version()}
-for name in sys.argv[1:]:
-    try:
-        found[name] = importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        pass
-print(json.dumps(found))
-"""
-
-
-class OutOfTimeError(Exception):
-    """A command was stopped at its limit."""
-
-
-class FailedError(Exception):
-    """A command failed; the message says which and shows the end of what it printed."""
 
 
 class NotRunError(Exception):
@@ -102,41 +96,6 @@ def read_table() -> dict[str, Integration]:
     return {name: Integration(name, table) for name, table in tables.items() if "not_built" not in table}
 
 
-def run(command: Sequence[str | Path], seconds: float, log: Path) -> int:
-    """The exit status of a command, its output added to `log`; OutOfTimeError when stopped with all that it started."""
-    with log.open("ab") as out:
-        process = subprocess.Popen(
-            [str(word) for word in command],
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONPATH": str(ROOT)},
-        )
-        try:
-            return process.wait(timeout=max(seconds, 1))
-        except BaseException as stopped:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            if isinstance(stopped, subprocess.TimeoutExpired):
-                raise OutOfTimeError(f"stopped after {seconds:.0f} s") from None
-            raise
-
-
-def find_python(version: str) -> str:
-    """A Python of this version, such as 3.11; NotRunError if there is none."""
-    for candidate in (f"python{version}", sys.executable):
-        path = shutil.which(candidate)
-        if path is None:
-            continue
-        ask = [path, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
-        said = subprocess.run(ask, capture_output=True, text=True, check=False)
-        if said.stdout.strip() == version:  # a shim of a version manager may stand for nothing
-            return path
-    raise NotRunError(f"no Python {version} here")
-
-
 def environment(one: Integration, folder: Path, seconds: float, log: Path, *, fresh: bool) -> Path:
     """The Python of the integration's environment, made if it is not there as its table has it."""
     python = folder / "bin" / "python"
@@ -145,17 +104,20 @@ def environment(one: Integration, folder: Path, seconds: float, log: Path, *, fr
     if not fresh and mark.exists() and mark.read_text(encoding="utf-8") == made_by:
         return python
     began = time.monotonic()
+    interpreter = find_python(one.table["python"])
+    if interpreter is None:
+        raise NotRunError(f"no Python {one.table['python']} here")
     shutil.rmtree(folder, ignore_errors=True)
     project = f"{ROOT}[{','.join(one.table.get('extras', ['train']))}]".removesuffix("[]")
     steps = [
-        [find_python(one.table["python"]), "-m", "venv", folder],
+        [interpreter, "-m", "venv", folder],
         [python, "-m", "pip", "install", "-q", *one.table["requirements"], "-e", project],
         [python, "-m", "pip", "install", "-q", "pytest>=8.3", "pytest-timeout>=2.3"],
     ]
     if one.table.get("without_dependencies"):
         steps.append([python, "-m", "pip", "install", "-q", "--no-deps", *one.table["without_dependencies"]])
     for step in steps:
-        if run(step, seconds - (time.monotonic() - began), log):
+        if run(step, seconds - (time.monotonic() - began), log, given=IMPORTED):
             raise FailedError(f"could not be installed\n{tail(log)}")
     mark.write_text(made_by, encoding="utf-8")
     return python
@@ -168,7 +130,7 @@ def test(one: Integration, python: Path, seconds: float, log: Path) -> dict[str,
     command = [python, "-m", "pytest", "-m", "integration", f"--timeout={one.limit:.0f}", "--durations=5"]
     # The properties of a test belong to its case in the older family alone.
     wanted = ["-o", "junit_family=xunit1", f"--junitxml={report}"]
-    status = run([*command, *wanted, one.table["test"]], seconds, log)
+    status = run([*command, *wanted, one.table["test"]], seconds, log, given=IMPORTED)
     if status or not report.exists():
         raise FailedError(f"pytest ended with {status}\n{tail(log)}")
     cases = list(ET.parse(report).iter("testcase"))  # noqa: S314  # written by pytest just now
@@ -185,15 +147,7 @@ def test(one: Integration, python: Path, seconds: float, log: Path) -> dict[str,
 def versions(one: Integration, python: Path) -> dict[str, str]:
     """Installed versions of Python, of what the integration pins and of what all stand on."""
     pinned = [requirement.partition("==")[0].partition("[")[0].strip() for requirement in one.requirements]
-    names = dict.fromkeys([*pinned, *ALWAYS_SHOWN])
-    said = subprocess.run([python, "-c", VERSIONS, *names], capture_output=True, text=True, check=True)
-    return json.loads(said.stdout)
-
-
-def tail(log: Path, lines: int = 40) -> str:
-    """The end of a log, indented."""
-    text = log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:]
-    return "\n".join(f"    {line}" for line in text)
+    return installed_versions(python, dict.fromkeys([*pinned, *ALWAYS_SHOWN]))
 
 
 def attempt(one: Integration, given: argparse.Namespace, left: float) -> dict[str, Any]:
@@ -218,8 +172,7 @@ def attempt(one: Integration, given: argparse.Namespace, left: float) -> dict[st
 
 def described(one: Integration, result: str) -> dict[str, Any]:
     """What every result says: of what it is, and of when."""
-    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
-    return {"name": one.name, "date": today, "result": result, "made_by": fingerprint(one.table)}
+    return {"name": one.name, "date": today(), "result": result, "made_by": fingerprint(one.table)}
 
 
 def keep(one: Integration, result: dict[str, Any], given: argparse.Namespace) -> None:
@@ -239,19 +192,13 @@ def keep(one: Integration, result: dict[str, Any], given: argparse.Namespace) ->
 
 def parse(arguments: Sequence[str], known: dict[str, Integration]) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("names", nargs="*", help=f"of {', '.join(known)}; all if none is given")
+    parser = parser_of(__doc__, known)
     parser.add_argument("--minutes", type=float, default=None, help="time for all together")
     parser.add_argument("--record", action="store_true", help="keep results in benchmarks/integrations/")
     parser.add_argument("--fresh", action="store_true", help="make environments anew")
     parser.add_argument("--environments", type=Path, default=ROOT / ".venv-integrations")
     parser.add_argument("--logs", type=Path, default=ROOT / "runs" / "integrations")
-    given = parser.parse_args(arguments)
-    unknown = [name for name in given.names if name not in known]
-    if unknown:
-        parser.error(f"{', '.join(unknown)}: not in {TABLE.name}, which has {', '.join(known)}")
+    given = parse_names(parser, arguments, known, TABLE)
     if given.minutes is None:
         given.minutes = float(os.environ.get("SMEAR_INTEGRATIONS_MINUTES", "inf"))
     return given
@@ -267,7 +214,7 @@ def outcome(one: Integration, given: argparse.Namespace, ends: float) -> str:
     except NotRunError as reason:
         print(f"not run: {reason}", flush=True)
         return "not run"
-    except (FailedError, OutOfTimeError) as reason:
+    except FailedError as reason:
         if isinstance(reason, OutOfTimeError) and time.monotonic() >= ends:
             print(f"not run to the end: {reason}, no time is left", flush=True)
             return "not run"
@@ -296,4 +243,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    take_children_along()
     sys.exit(main(sys.argv[1:]))

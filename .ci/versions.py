@@ -14,22 +14,29 @@ or newer, and nothing else.
 from __future__ import annotations
 
 import argparse
-import datetime as dt
 import json
-import os
 import re
-import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from isolated import (
+    ROOT,
+    FailedError,
+    find_python,
+    installed_versions,
+    parser_of,
+    run,
+    tail,
+    take_children_along,
+    today,
+)
+from isolated import parse as parse_names
+
 TABLE = ROOT / ".ci" / "versions.toml"
 RECORDED = ROOT / "benchmarks" / "versions.json"
 PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo", "safetensors", "pillow")
@@ -45,15 +52,6 @@ import smear_env, smear_env.vector
 smear_env.load_policy('four_point')
 smear_env.env().reset(seed=1)
 """
-VERSIONS = """
-import importlib.metadata, json, platform, sys
-found = {name: importlib.metadata.version(name) for name in sys.argv[1:]}
-print(json.dumps({"python": platform.python_version(), **found}))
-"""
-
-
-class FailedError(Exception):
-    """A step failed or ran out of its time; the message shows the end of what it printed."""
 
 
 def declared() -> list[str]:
@@ -65,73 +63,28 @@ def declared() -> list[str]:
     ]
 
 
-def pythons(version: str) -> Iterator[str]:
-    """Where a Python of this version might be: on the path, in uv's or pyenv's folders."""
-    yield from filter(None, (shutil.which(f"python{version}"), sys.executable))
-    uv = shutil.which("uv")
-    if uv:
-        yield subprocess.run(
-            [uv, "python", "find", version], capture_output=True, text=True, check=False
-        ).stdout.strip()
-    kept = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
-    yield from map(str, sorted(kept.glob(f"{version}.*/bin/python"), reverse=True))
-
-
-def find_python(version: str) -> str | None:
-    """A Python of this version that answers; the shim of a version manager may stand for nothing."""
-    ask = ["-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
-    for path in filter(None, pythons(version)):
-        if (
-            subprocess.run([path, *ask], capture_output=True, text=True, check=False).stdout.strip()
-            == version
-        ):
-            return path
-    return None
-
-
-def run(command: Sequence[str | Path], folder: Path, ends: float) -> str:
-    """What a command prints; FailedError where it fails or is not done in time."""
-    # Kernels of other versions would push those of the checkout out of their cache.
-    environment = {
-        name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "PYTHONWARNINGS"}
-    }
-    environment |= {"NUMBA_CACHE_DIR": str(folder / "kernels"), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    try:
-        done = subprocess.run(
-            [str(word) for word in command],
-            cwd=ROOT,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=max(ends - time.monotonic(), 1),
-            check=False,
-        )
-    except subprocess.TimeoutExpired as stopped:
-        raise FailedError(f"not done in time: {' '.join(map(str, command))}") from stopped
-    if done.returncode:
-        shown = "\n".join(f"    {line}" for line in (done.stdout + done.stderr).splitlines()[-40:])
-        raise FailedError(f"{' '.join(map(str, command))}\n{shown}")
-    return done.stdout
-
-
 def attempt(pins: list[str], interpreter: str, tests: Sequence[str], seconds: float) -> dict[str, Any]:
     """Install and test one combination: its versions, how many tests passed, seconds. Raises FailedError."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="versions-") as folder:
-        python = Path(folder) / "venv" / "bin" / "python"
+        python, log = Path(folder) / "venv" / "bin" / "python", Path(folder) / "log"
+        # Kernels of other versions would push those of the checkout out of their cache.
+        kernels = {"NUMBA_CACHE_DIR": str(Path(folder) / "kernels")}
 
-        def step(*command: str | Path) -> str:
-            return run(command, Path(folder), began + seconds)
+        def step(*command: str | Path) -> None:
+            log.write_bytes(b"")
+            left = began + seconds - time.monotonic()
+            if run(command, left, log, given=kernels, without={"PYTHONPATH", "PYTHONWARNINGS"}):
+                raise FailedError(f"{' '.join(map(str, command))}\n{tail(log)}")
 
         step(interpreter, "-m", "venv", python.parent.parent)
         step(python, "-m", "pip", "install", "-q", "-e", f"{ROOT}[render]", *pins, *TOOLS)
         installed = time.monotonic()
         step(python, "-W", "error", "-c", IMPORT)
-        said = step(python, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", *tests)
-        counted = re.search(r"(\d+) passed", said)
+        step(python, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", *tests)
+        counted = re.search(r"(\d+) passed", log.read_text(encoding="utf-8"))
         return {
-            "versions": json.loads(step(python, "-c", VERSIONS, *PACKAGES)),
+            "versions": installed_versions(python, PACKAGES),
             "tests": int(counted[1]) if counted else 0,
             "seconds": {"install": round(installed - began), "tests": round(time.monotonic() - installed)},
         }
@@ -139,17 +92,11 @@ def attempt(pins: list[str], interpreter: str, tests: Sequence[str], seconds: fl
 
 def parse(arguments: Sequence[str], known: Sequence[str]) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("names", nargs="*", help=f"of {', '.join(known)}; all if none is given")
+    parser = parser_of(__doc__, known)
     parser.add_argument("--record", action="store_true", help=f"keep results in {RECORDED.relative_to(ROOT)}")
     parser.add_argument("--quick", action="store_true", help="two files of tests only")
     parser.add_argument("--minutes", type=float, default=15.0, help="limit of each combination")
-    given = parser.parse_args(arguments)
-    unknown = [name for name in given.names if name not in known]
-    if unknown:
-        parser.error(f"{', '.join(unknown)}: not in {TABLE.name}, which has {', '.join(known)}")
+    given = parse_names(parser, arguments, known, TABLE)
     if given.record and given.quick:
         parser.error("--record keeps what the whole of the tests said: leave --quick out")
     return given
@@ -170,8 +117,7 @@ def outcome(one: dict[str, Any], given: argparse.Namespace) -> dict[str, Any] | 
         print(f"not run, no Python {one['python']} here", flush=True)
         return None
     pins = declared() if one["pins"] == "declared" else one["pins"]
-    today = dt.datetime.now(tz=dt.UTC).date().isoformat()
-    described = {"date": today, "python": one["python"], "pins": pins}
+    described = {"date": today(), "python": one["python"], "pins": pins}
     try:
         result = attempt(pins, interpreter, QUICK if given.quick else TESTS, 60 * given.minutes)
     except FailedError as reason:
@@ -186,8 +132,6 @@ def main(arguments: Sequence[str]) -> int:
     """Run what is asked for; 1 if anything failed."""
     table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
     given = parse(arguments, list(table))
-    # Told to stop, by a stage's limit for one, it takes its environment and what runs there along.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     failed = False
     for name in given.names or table:
         print(f"{name}: ", end="", flush=True)
@@ -199,4 +143,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
+    take_children_along()
     sys.exit(main(sys.argv[1:]))

@@ -6,6 +6,8 @@ import importlib.util
 import json
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -37,6 +39,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "integrations_command", module)
+    monkeypatch.syspath_prepend(SCRIPT.parent)  # as Python has it when it runs the file
     spec.loader.exec_module(module)
     (tmp_path / "integrations.toml").write_text(TABLE, encoding="utf-8")
     monkeypatch.setattr(module, "TABLE", tmp_path / "integrations.toml")
@@ -137,11 +140,61 @@ def test_tests_that_are_skipped__are_failures(
             command.test(one, sys.executable, 60, log)
 
 
+CHILD = "import subprocess, sys; subprocess.run([sys.executable, '-c', {grandchild!r}])"
+GRANDCHILD = "import os, pathlib, time; pathlib.Path({told!r}).write_text(str(os.getpid())); time.sleep(60)"
+
+
+def wait_for(happens: Callable[[], Any], what: str) -> Any:
+    ends = time.monotonic() + 30
+    while not (found := happens()):
+        assert time.monotonic() < ends, what
+        time.sleep(0.02)
+    return found
+
+
+def runs(pid: str) -> bool:
+    """Whether a process is there and not merely waiting to be counted as ended."""
+    status = Path("/proc", pid, "stat")
+    return status.exists() and status.read_text(encoding="utf-8").rpartition(") ")[2][0] != "Z"
+
+
 def test_command_that_hangs__is_stopped_with_what_it_started(command: ModuleType, tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    child = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'import time; time.sleep(60)'])"
-    with pytest.raises(command.OutOfTimeError, match="1 s"):
-        command.run([sys.executable, "-c", child], 1, log)
+    told = tmp_path / "pid"
+    child = CHILD.format(grandchild=GRANDCHILD.format(told=str(told)))
+    with pytest.raises(command.OutOfTimeError, match="3 s"):
+        command.run([sys.executable, "-c", child], 3, tmp_path / "log")
+    wait_for(lambda: not runs(told.read_text(encoding="utf-8")), "the process that it started goes on")
+
+
+def test_program_that_is_told_to_stop__takes_along_what_it_runs(tmp_path: Path) -> None:
+    told = tmp_path / "pid"
+    child = CHILD.format(grandchild=GRANDCHILD.format(told=str(told)))
+    program = (
+        "import sys, pathlib, isolated; isolated.take_children_along(); "
+        f"isolated.run([sys.executable, '-c', {child!r}], 60, pathlib.Path({str(tmp_path / 'log')!r}))"
+    )
+    started = subprocess.Popen([sys.executable, "-c", program], cwd=SCRIPT.parent)
+    pid = wait_for(lambda: told.exists() and told.read_text(encoding="utf-8"), "nothing was started")
+    started.terminate()
+    assert started.wait(30) == 143
+    wait_for(lambda: not runs(pid), "the process that it started goes on")
+
+
+def test_python__is_found_by_its_version_or_the_integration_is_not_run(
+    command: ModuleType, tmp_path: Path
+) -> None:
+    here = f"{sys.version_info.major}.{sys.version_info.minor}"
+    said = subprocess.run(
+        [command.find_python(here), "--version"], capture_output=True, text=True, check=True
+    )
+    assert said.stdout.startswith(f"Python {here}.")
+    assert command.find_python("3.0") is None
+    one = command.Integration("made", {"python": "3.0", "minutes": 1, "requirements": []})
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    with pytest.raises(command.NotRunError, match=r"no Python 3\.0"):
+        command.environment(one, folder, 60, tmp_path / "log", fresh=True)
+    assert folder.exists()
 
 
 def test_changed_requirements__make_another_environment(command: ModuleType) -> None:
