@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from stable_baselines3.common.torch_layers import FlattenExtractor
 from stable_baselines3.common.vec_env import VecEnv
 
 from smear_env._typing import BoolArray, Float32Array, Int8Array
@@ -108,17 +109,31 @@ def save_policy(folder: str | Path, model: Any, rules: str | Rules, **described:
     """Write the policy of a PPO or MaskablePPO model as a checkpoint that `load_policy` plays; the folder.
 
     It must be an "MlpPolicy" with ReLU (`policy_kwargs={"activation_fn": torch.nn.ReLU}`), trained on
-    `SmearVecEnv`, `OrderedSuits` or `ScaledObservation`. `described` goes to `save_layers`. Raises ValueError for
-    another network.
+    `SmearVecEnv`, `SmearSingleEnv` as it is, `OrderedSuits` or `ScaledObservation`. `described` goes to `save_layers`.
+    Raises ValueError for another network, and for one whose observations `VecNormalize` normalised.
     """
-    stack = list(model.policy.mlp_extractor.policy_net)
+    try:
+        extractor, stack = model.policy.features_extractor, list(model.policy.mlp_extractor.policy_net)
+    except AttributeError as error:
+        raise ValueError(f"model={type(model).__name__} has no policy of PPO's kind: {error}") from error
     odd = {type(layer).__name__ for layer in stack} - {"Linear", "ReLU"}
-    if odd or not stack:
+    if type(extractor) is not FlattenExtractor:
+        odd.add(type(extractor).__name__)
+    if odd:
         raise ValueError(
-            f"the policy has layers {', '.join(odd) or 'none'}: train it with activation_fn=torch.nn.ReLU"
+            f"the policy has layers {', '.join(sorted(odd))}: train an 'MlpPolicy' with "
+            "policy_kwargs={'activation_fn': torch.nn.ReLU}"
+        )
+    normalised = model.get_vec_normalize_env()
+    if normalised is not None and normalised.norm_obs:
+        raise ValueError(
+            "model was trained on what VecNormalize made of observations, which a checkpoint does not: "
+            "make it with norm_obs=False, observations are about -1..1 as they are"
         )
     linear = [layer for layer in (*stack, model.policy.action_net) if hasattr(layer, "weight")]
     layers = [(one.weight.detach().cpu().numpy(), one.bias.detach().cpu().numpy()) for one in linear]
+    # The plain environment's int8 goes into the network unscaled; every view of ours is float32.
+    described = {"scaled": model.observation_space.dtype != np.int8, **described}
     return save_layers(folder, rules, layers, decisions=int(model.num_timesteps), **described)
 
 

@@ -11,11 +11,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
+
 from smear_env import Rules, SelfPlayVectorEnv, make_agent, make_rules
 from training.evaluate import compare, summarize
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = ROOT / "docs" / "integrations.md"
+BOTH = pytest.mark.parametrize("rules", ["four_point", "schmier"])
 Record = Callable[[str, object], None]
 """pytest's `record_property`: what is recorded so stands in the result of `.ci/integrations`."""
 
@@ -72,8 +75,10 @@ def snippet(name: str) -> str:
     return found[0]
 
 
-def run_snippet(name: str) -> dict[str, Any]:
-    """Run the docs' code for an integration; its variables."""
+def run_snippet(name: str, rules: str = "four_point") -> dict[str, Any]:
+    """Run the docs' code for an integration, with another game in place of the one it names; its variables."""
+    code = snippet(name)
+    assert '"four_point"' in code
     variables: dict[str, Any] = {"__name__": "__main__"}
-    exec(compile(snippet(name), f"{PAGE.name}: {name}", "exec"), variables)
+    exec(compile(code.replace('"four_point"', f'"{rules}"'), f"{PAGE.name}: {name}", "exec"), variables)
     return variables

@@ -5,24 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
 pytest.importorskip("sb3_contrib")
 
 import torch
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3 import DQN
 from stable_baselines3.common.env_checker import check_env
+from stable_baselines3.common.torch_layers import FlattenExtractor
+from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
 import smear_env
 from smear_env.interop.ordered import OrderedSuits
 from smear_env.interop.sb3 import SmearVecEnv, save_policy
+from smear_env.interop.scaled import ScaledObservation
 from smear_env.single import SmearSingleEnv
-from tests.integrations.helpers import Record, beats_passer, example, run_snippet
+from tests.integrations.helpers import BOTH, Record, beats_passer, example, run_snippet
 
 pytestmark = pytest.mark.integration
-
-BOTH = pytest.mark.parametrize("rules", ["four_point", "schmier"])
 
 
 @BOTH
@@ -108,16 +113,71 @@ def test_single_env__passes_the_checker_of_the_library() -> None:
     check_env(OrderedSuits(SmearSingleEnv("schmier")), warn=False)
 
 
-def test_network_with_another_activation__is_refused(tmp_path: Path) -> None:
-    from sb3_contrib import MaskablePPO
+RELU = {"net_arch": [16], "activation_fn": torch.nn.ReLU}
 
-    model = MaskablePPO("MlpPolicy", SmearVecEnv(2, "mini"), device="cpu")
-    with pytest.raises(ValueError, match="Tanh"):
+
+@BOTH
+@pytest.mark.parametrize("wrap", [lambda env: env, ScaledObservation, OrderedSuits])
+def test_policy_of_every_view__travels(wrap: Any, rules: str, tmp_path: Path) -> None:
+    """What the environment shows as it is goes into the network unscaled; a checkpoint scales."""
+    env = wrap(gymnasium.make("smear_env/SmearSingle-v0", rules=rules, episode="deal"))
+    model = MaskablePPO("MlpPolicy", env, policy_kwargs=RELU, n_steps=16, batch_size=16, device="cpu")
+    model.learn(16)
+    plain = SmearSingleEnv(rules, episode="deal")
+    policy = smear_env.load_policy(save_policy(tmp_path, model, rules))
+    policy.reset(plain.rules, -1, 1)
+    for seed in range(5):
+        (seen, _), (shown, info) = plain.reset(seed=seed), env.reset(seed=seed)
+        with torch.no_grad():
+            masked = model.policy.get_distribution(
+                torch.as_tensor(shown[None]), action_masks=info["action_mask"][None]
+            )
+        theirs = masked.distribution.probs.numpy()
+        if wrap is OrderedSuits:
+            theirs = smear_env.original_columns(theirs, env._seen.order, plain.rules)
+        mask = plain.action_masks()[None]
+        np.testing.assert_allclose(policy.probabilities(seen[None], mask), theirs, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "kwargs", "message"),
+    [
+        (MaskablePPO, {}, "Tanh"),
+        (MaskablePPO, {"net_arch": []}, "1 layers"),
+        (MaskablePPO, {**RELU, "features_extractor_class": type("Own", (FlattenExtractor,), {})}, "Own"),
+        (DQN, {}, "model=DQN"),
+    ],
+)
+def test_network_of_another_kind__is_refused(
+    algorithm: Any, kwargs: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    model = algorithm("MlpPolicy", SmearVecEnv(2, "mini"), policy_kwargs=kwargs, device="cpu")
+    with pytest.raises(ValueError, match=message):
         save_policy(tmp_path, model, "mini")
 
 
-def test_snippet__runs() -> None:
-    assert run_snippet("sb3")["policy"].description["preset"] == "four_point"
+def test_normalised_observations__are_refused(tmp_path: Path) -> None:
+    env = VecNormalize(SmearVecEnv(2, "mini"))
+    model = MaskablePPO("MlpPolicy", env, policy_kwargs=RELU, device="cpu")
+    with pytest.raises(ValueError, match="VecNormalize"):
+        save_policy(tmp_path, model, "mini")
+
+
+def test_librarys_own_means__evaluate_save_and_load(tmp_path: Path) -> None:
+    env = VecMonitor(SmearVecEnv(4, "schmier", opponents="passer", episode="deal", reward="points"))
+    model = MaskablePPO("MlpPolicy", env, policy_kwargs=RELU, n_steps=16, batch_size=16, device="cpu")
+    watched = MaskableEvalCallback(env, eval_freq=8, n_eval_episodes=4, verbose=0)
+    model.learn(64, callback=watched)
+    model.save(tmp_path / "model.zip")
+    again = MaskablePPO.load(tmp_path / "model.zip", env=env, device="cpu")
+    again.learn(64)
+    assert np.isfinite(watched.last_mean_reward)
+
+
+@BOTH
+def test_snippet__runs(rules: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_snippet("sb3", rules)["policy"].description["preset"] == rules
 
 
 def assert_same_probabilities(model: Any, policy: Any, rules: str) -> None:
