@@ -7,7 +7,7 @@
 `rules` is a preset's name or a `Rules`; a game is one deal, which pays points per deal. In a state, `obs` is the
 observation scaled to about -1..1, `raw_obs` the same as it is, int8, which `smear_env.decode` tells in words; legal
 actions are ids, raw ones the names of transcripts. `action_record` is what the seat saw: cards that others threw face
-down are `?` in it. With `allow_step_back` a state can be gone back from, as RLCard's CFR does.
+down are `?` in it. With `allow_step_back` a state can be gone back from, as RLCard's CFR agent asks.
 
 `RLCardAgent` is a player of RLCard's as an agent here, `AgentForRLCard` an agent of ours as a player there.
 """

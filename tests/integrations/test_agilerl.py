@@ -10,10 +10,9 @@ pytest.importorskip("agilerl")
 import torch
 
 import smear_env
-from tests.integrations.helpers import Record, beats_passer, example, run_snippet
+from tests.integrations.helpers import BOTH, Record, beats_passer, example, plays_legally, run_snippet
 
 pytestmark = pytest.mark.integration
-BOTH = pytest.mark.parametrize("rules", ["four_point", "schmier"])
 
 
 @BOTH
@@ -66,11 +65,9 @@ def test_ppo__beats_passer(record_property: Record) -> None:
 def test_ppo__learns_schmier_as_well() -> None:
     game = smear_env.make_rules("schmier")
     agent = example("agilerl_ppo").train(game, steps=4096)
-    agent.reset(game, -1, 0)
-    shown = smear_env.SelfPlayVectorEnv(32, game, seed=1).reset()
-    actions = agent.act_batch(shown.observation, shown.mask)
-    assert shown.mask[np.arange(32), actions].all()
+    plays_legally(agent, game)
 
 
-def test_snippet__runs() -> None:
-    assert run_snippet("agilerl")["value"].shape == (16,)
+@BOTH
+def test_snippet__runs(rules: str) -> None:
+    assert run_snippet("agilerl", rules)["value"].shape == (16,)

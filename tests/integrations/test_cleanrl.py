@@ -16,7 +16,7 @@ import torch
 
 import smear_env
 from smear_env.interop.ordered import OrderedView
-from tests.integrations.helpers import ROOT, Record, beats_passer, example, run_snippet
+from tests.integrations.helpers import BOTH, ROOT, Record, beats_passer, example, run_snippet
 
 pytestmark = pytest.mark.integration
 
@@ -112,5 +112,6 @@ def test_file__is_short_enough_to_read() -> None:
     assert len((ROOT / "examples" / "cleanrl_ppo.py").read_text(encoding="utf-8").splitlines()) < 300
 
 
-def test_snippet__runs() -> None:
-    assert run_snippet("cleanrl")["shown"].mask.any(axis=1).all()
+@BOTH
+def test_snippet__runs(rules: str) -> None:
+    assert run_snippet("cleanrl", rules)["shown"].mask.any(axis=1).all()

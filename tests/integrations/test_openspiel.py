@@ -17,7 +17,7 @@ from open_spiel.python.tests import games_sim_test
 import smear_env
 from smear_env.interop.openspiel import StrategyAgent, game_of
 from tests.exact_games import NO_STOCK
-from tests.integrations.helpers import Record, beats_passer, example, plays_legally, run_snippet
+from tests.integrations.helpers import BOTH, Record, beats_passer, example, plays_legally, run_snippet
 
 pytestmark = pytest.mark.integration
 GAMES = pytest.mark.parametrize("name", [f"smear_{preset}" for preset in smear_env.PRESETS])
@@ -72,5 +72,8 @@ def test_our_agents__win_at_openspiels_table() -> None:
     assert example("openspiel_bots").their_table(smear_env.FOUR_POINT, "expert", "passer", deals=200) > 0.5
 
 
-def test_snippet__runs() -> None:
-    assert run_snippet("openspiel")["points"] is not None
+@BOTH
+def test_snippet__runs(rules: str) -> None:
+    points = run_snippet("openspiel", rules)["points"]
+    assert len(points) == smear_env.make_rules(rules).players
+    assert sum(points) == pytest.approx(0)

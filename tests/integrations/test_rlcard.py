@@ -8,7 +8,7 @@ pytest.importorskip("rlcard")
 
 import smear_env
 from smear_env.interop.rlcard import RLCardAgent
-from tests.integrations.helpers import Record, beats_passer, example, plays_legally, run_snippet
+from tests.integrations.helpers import BOTH, Record, beats_passer, example, plays_legally, run_snippet
 
 pytestmark = pytest.mark.integration
 
@@ -19,13 +19,15 @@ def test_dqn__beats_passer(record_property: Record) -> None:
     beats_passer(record_property, "DQN, all seats", RLCardAgent(player), rules)
 
 
-@pytest.mark.parametrize("rules", ["four_point", "schmier"])
+@BOTH
 def test_dqn__learns_by_other_rules_as_well(rules: str) -> None:
     game = smear_env.make_rules(rules)
     agent = RLCardAgent(example("rlcard_agents").train(game, deals=60))
     plays_legally(agent, game)
 
 
-def test_snippet__runs() -> None:
-    found = run_snippet("rlcard")
-    assert len(found["payoffs"]) == 4
+@BOTH
+def test_snippet__runs(rules: str) -> None:
+    found, game = run_snippet("rlcard", rules), smear_env.make_rules(rules)
+    assert len(found["payoffs"]) == game.players
+    plays_legally(found["outsider"], game)

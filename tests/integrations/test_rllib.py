@@ -21,7 +21,7 @@ from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 import smear_env
 from smear_env.interop.rllib import SmearMultiAgentEnv, module_spec, save_policy
-from tests.integrations.helpers import ROOT, Record, beats_passer, example, run_snippet
+from tests.integrations.helpers import BOTH, ROOT, Record, beats_passer, example, run_snippet
 
 pytestmark = pytest.mark.integration
 
@@ -221,9 +221,10 @@ def test_several_rules__are_taken_in_turn() -> None:
     assert ends == [4, 3, 4, 3, 4, 3]
 
 
+@BOTH
 @pytest.mark.usefixtures("one_process")
-def test_snippet__runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_snippet__runs(rules: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    algorithm = run_snippet("rllib")["algorithm"]
+    algorithm = run_snippet("rllib", rules)["algorithm"]
     algorithm.stop()
-    assert smear_env.load_policy("runs/rllib").description["preset"] == "four_point"
+    assert smear_env.load_policy("runs/rllib").description["preset"] == rules

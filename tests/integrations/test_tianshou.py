@@ -12,10 +12,9 @@ from tianshou.data import Collector, VectorReplayBuffer
 from tianshou.env import DummyVectorEnv
 
 import smear_env
-from tests.integrations.helpers import Record, beats_passer, example, plays_legally, run_snippet
+from tests.integrations.helpers import BOTH, Record, beats_passer, example, plays_legally, run_snippet
 
 pytestmark = pytest.mark.integration
-BOTH = pytest.mark.parametrize("rules", ["four_point", "schmier"])
 
 
 @BOTH
@@ -78,5 +77,6 @@ def test_dqn__learns_by_other_rules_as_well(rules: str) -> None:
     plays_legally(agent, game)
 
 
-def test_snippet__runs() -> None:
-    assert run_snippet("tianshou")["collected"].n_collected_episodes >= 16
+@BOTH
+def test_snippet__runs(rules: str) -> None:
+    assert run_snippet("tianshou", rules)["collected"].n_collected_episodes >= 16

@@ -10,13 +10,12 @@ import torch
 from torchrl.envs.utils import check_env_specs
 
 import smear_env
-from tests.integrations.helpers import Record, beats_passer, example, plays_legally, run_snippet
+from tests.integrations.helpers import BOTH, Record, beats_passer, example, plays_legally, run_snippet
 
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested using version"),
 ]
-BOTH = pytest.mark.parametrize("rules", ["four_point", "schmier"])
 
 
 @BOTH
@@ -60,5 +59,7 @@ def test_ppo__learns_by_other_rules_as_well(rules: str) -> None:
     plays_legally(agent, game)
 
 
-def test_snippet__runs() -> None:
-    assert len(run_snippet("torchrl")["steps"]) > 0
+@BOTH
+def test_snippet__runs(rules: str) -> None:
+    found = run_snippet("torchrl", rules)
+    assert len(found["acted"]) == len(found["steps"]) > 0
