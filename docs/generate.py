@@ -61,8 +61,8 @@ COMPATIBILITY_HEAD = f"""# Compatibility
 What was tested together, with the quick half of the tests of environments and policies. Each row is an environment of
 its own, in which pip installed the package beside these versions, and every warning was an error, at the import and in
 the tests. `.ci/versions` runs all rows or those it is given; `--record` keeps what came out in
-`benchmarks/versions.json`, which this page is made from. CI runs the first and the last. The first is the lower bounds
-that `pyproject.toml` declares."""
+`benchmarks/versions.json`, which this page is made from. CI runs two files of these tests under the first and the last
+row. The first is the lower bounds that `pyproject.toml` declares."""
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -1,12 +1,15 @@
 """Self-play in TorchRL: its `PettingZooWrapper`, masked policy, GAE and PPO loss; all seats share one network.
 
-    python examples/torchrl_ppo.py --rules schmier --steps 200000
+    python examples/torchrl_ppo.py --rules schmier --steps 200000 --out runs/torchrl
 
 Every seat observes at every moment, so that values run over all steps; the seat to act (`mask`) teaches the policy. In
 half of the games the dealer has to bid when all before him have passed: otherwise all learn to pass, and never to play.
+What was learnt is written as a checkpoint of ours, which plays without TorchRL and without torch.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import torch
 import tyro
@@ -20,7 +23,7 @@ from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
 import smear_env
-from smear_env.interop.scores import ScoresAgent
+from smear_env.interop.checkpoint import save_layers
 from training.evaluate import compare, summarize
 
 SEATS = "agents"
@@ -69,8 +72,8 @@ def networks(rules: smear_env.Rules) -> tuple[ProbabilisticActor, ValueOperator]
     return actor, critic
 
 
-def train(rules: smear_env.Rules, steps: int = 60_000, seed: int = 1) -> ScoresAgent:
-    """The agent that so many steps of self-play make."""
+def train(rules: smear_env.Rules, steps: int, out: Path, seed: int = 1) -> Path:
+    """Learn from so many steps of self-play, and write the policy as a checkpoint into `out`, which is returned."""
     torch.manual_seed(seed)
     forced = smear_env.make_rules(rules, all_pass="dealer_bids")
     games = SerialEnv(GAMES, [lambda: make_game(rules), lambda: make_game(forced)] * (GAMES // 2))
@@ -96,14 +99,17 @@ def train(rules: smear_env.Rules, steps: int = 60_000, seed: int = 1) -> ScoresA
                 torch.nn.utils.clip_grad_norm_(loss.parameters(), 0.5)
                 optimizer.step()
         print(f"entropy {losses['entropy'].item():.2f}, critic {losses['loss_critic'].item():.2f}")
-    policy = actor.module[0].module
-    return ScoresAgent(lambda seen, mask: policy(torch.from_numpy(seen)).detach())
+    linear = [layer for layer in actor.module[0].module.layers if isinstance(layer, nn.Linear)]
+    layers = [(one.weight.detach(), one.bias.detach()) for one in linear]
+    return save_layers(out, [rules, forced], layers, decisions=steps, seed=seed)
 
 
-def main(rules: str = "four_point", steps: int = 200_000, seed: int = 1) -> None:
+def main(
+    rules: str = "four_point", steps: int = 200_000, seed: int = 1, out: Path = Path("runs/torchrl")
+) -> None:
     """Train, and play duplicate deals against `passer`."""
     game = smear_env.make_rules(rules)
-    agent = train(game, steps, seed)
+    agent = smear_env.load_policy(train(game, steps, out, seed))
     result = summarize(compare(agent, smear_env.make_agent("passer"), game, pairs=500, seed=1), seed=1)
     print(f"ahead of passer by {result['points_per_deal']:+.2f} points per deal, 95 % {result['interval']}")
 

@@ -148,6 +148,18 @@ def test_api_pages__have_every_public_name() -> None:
     assert sorted(shown) == sorted(smear_env.__all__)
 
 
+def test_api_pages__have_every_adapter() -> None:
+    folder = ROOT / "smear_env" / "interop"
+    adapters = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for path in folder.rglob("*.py")
+        if "\n__all__ = [" in path.read_text(encoding="utf-8")
+        and path.name not in ("__init__.py", "dealing.py")
+    }
+    text = (ROOT / "docs" / "api" / "interop.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^::: (\S+)$", text, re.MULTILINE)) == adapters
+
+
 def test_integrations__each_have_example_test_and_snippet() -> None:
     shown = {
         b.note.removeprefix("integration: ") for b in blocks("python") if b.note.startswith("integration: ")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 import pytest
 
 pytest.importorskip("torchrl")
@@ -46,17 +50,26 @@ def test_wrapper__masks_and_rewards_are_the_environments(rules: str) -> None:
     assert paid > 0
 
 
-def test_ppo__beats_passer(record_property: Record) -> None:
+def test_ppo__beats_passer(tmp_path: Path, record_property: Record) -> None:
     rules = smear_env.make_rules("mini")
-    agent = example("torchrl_ppo").train(rules, steps=16_384)
+    agent = smear_env.load_policy(example("torchrl_ppo").train(rules, 16_384, tmp_path))
     beats_passer(record_property, "PPO, all seats", agent, rules)
 
 
 @BOTH
-def test_ppo__learns_by_other_rules_as_well(rules: str) -> None:
-    game = smear_env.make_rules(rules)
-    agent = example("torchrl_ppo").train(game, steps=2048)
-    plays_legally(agent, game)
+def test_ppo__learns_by_other_rules_as_well_and_travels(rules: str, tmp_path: Path) -> None:
+    game, module = smear_env.make_rules(rules), example("torchrl_ppo")
+    made: list[Any] = []
+    with pytest.MonkeyPatch.context() as patched:
+        networks = module.networks
+        patched.setattr(module, "networks", lambda rules: made.append(networks(rules)) or made[-1])
+        policy = smear_env.load_policy(module.train(game, 2048, tmp_path))
+    plays_legally(policy, game)
+    shown = smear_env.SelfPlayVectorEnv(32, game, seed=2).reset()
+    with torch.no_grad():
+        logits = made[0][0].module[0].module(torch.from_numpy(shown.observation))
+    theirs = logits.masked_fill(torch.from_numpy(shown.mask) == 0, -1e9).softmax(-1)
+    np.testing.assert_allclose(policy.probabilities(shown.observation, shown.mask), theirs, atol=1e-5)
 
 
 @BOTH
