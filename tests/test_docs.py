@@ -162,9 +162,13 @@ def test_api_pages__have_every_adapter() -> None:
 
 def test_integrations__each_have_example_test_and_snippet() -> None:
     shown = {
-        b.note.removeprefix("integration: ") for b in blocks("python") if b.note.startswith("integration: ")
+        b.note.removeprefix("integration: "): b.text
+        for b in blocks("python")
+        if b.note.startswith("integration: ")
     }
-    assert shown == set(INTEGRATIONS)
+    assert set(shown) == set(INTEGRATIONS)
+    for name, text in shown.items():
+        assert len([line for line in text.splitlines() if line.strip()]) <= 10, f"{name}: ten lines"
     for one in INTEGRATIONS.values():
         assert (ROOT / one["test"]).is_file()
         assert "example" not in one or (ROOT / "examples" / one["example"]).is_file()
