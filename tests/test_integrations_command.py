@@ -90,6 +90,17 @@ def test_what_does_not_fit__is_not_run_and_no_failure(
     assert not (tmp_path / "recorded").exists()
 
 
+def test_time_that_is_short__begins_each_day_with_another_one(command: ModuleType) -> None:
+    known = list(command.read_table().values())  # 60 and 1,800 seconds, none recorded
+
+    def orders(seconds: float) -> list[list[str]]:
+        return [[one.name for one in command.in_turn(known, seconds, day)] for day in range(3)]
+
+    assert orders(1830) == [["quick", "slow"], ["slow", "quick"], ["quick", "slow"]]
+    # What never fits is last on each day; where there is time for all the quickest is first.
+    assert orders(300) == orders(1860) == [["quick", "slow"]] * 3
+
+
 @pytest.mark.parametrize("fault", ["FailedError", "OutOfTimeError"])
 def test_failure_and_own_limit__fail_and_the_others_still_run(
     fault: str,
