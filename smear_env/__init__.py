@@ -6,7 +6,7 @@
 
 from smear_env._data import checkpoints_folder, configs_folder, deals_folder, variates_folder
 from smear_env.aec import env, raw_env
-from smear_env.agents.base import Agent, BaseAgent
+from smear_env.agents.base import Agent, BaseAgent, chosen_by
 from smear_env.agents.policy import DESCRIPTION as POLICY_FILE
 from smear_env.agents.policy import FORMAT as POLICY_FORMAT
 from smear_env.agents.policy import METADATA as ONNX_METADATA
@@ -101,6 +101,7 @@ __all__ = [
     "agent_names",
     "card_values",
     "checkpoints_folder",
+    "chosen_by",
     "configs_folder",
     "deals_folder",
     "decode",

@@ -11,11 +11,13 @@ import pytest
 from smear_env import (
     PRESETS,
     SelfPlayVectorEnv,
+    BaseAgent,
     make_agent,
     make_rules,
     order_suits,
     original_actions,
     register_reward,
+    register_agent,
 )
 from tests.plugins import own
 
@@ -126,6 +128,20 @@ def test_config__equity_and_a_reward_are_refused_together(own: Any) -> None:
 
 
 def test_training_reward__is_what_differs_between_the_teams(own: Any) -> None:
+class Waiting(BaseAgent):
+    """Makes no choice."""
+
+    def act_batch(self, observations: Any, masks: Any) -> Any:
+        return np.full(len(masks), -1)
+
+
+def test_opponent__that_makes_no_choice_is_named(own: Any, tmp_path: Path) -> None:
+    register_agent("waiting", Waiting)
+    trainer = Trainer(tiny(tmp_path, opponents=("waiting",)))
+    with pytest.raises(ValueError, match=r"agent 'waiting' chose action -1 in row 0, where \[.*\] are legal"):
+        trainer.iterate(DealCounts("four_point", trainer.free))
+
+
     register_reward("all_and_own", lambda before, after, dealer: 10 + after - before + [0, 0, dealer])
     paid: Any = training_reward("all_and_own")
     np.testing.assert_allclose(paid(np.zeros(3), np.array([1, 2, 3]), 3), [-2, -1, 3])

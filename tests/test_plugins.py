@@ -18,7 +18,8 @@ import pytest
 import smear_env
 from smear_env import FOUR_POINT, Rules, make_agent, make_rules, register_rules
 from smear_env.agents.expert.book import load_book
-from smear_env.plugins import add_plugins, plugin_names
+from smear_env.plugins import add_plugins, load_plugins, plugin_names
+from smear_env.single import SmearSingleEnv
 from smear_env.transcript import check_match, record_match
 from tests.plugins import EXAMPLES, ROOT, own
 
@@ -209,3 +210,56 @@ def test_reward__a_name_is_given_once_and_an_unknown_one_told(own: Any) -> None:
 def test_agent__not_known_is_told_how_to_be(own: Any) -> None:
     with pytest.raises(ValueError, match=r"'aces' is no registered agent.*SMEAR_PLUGINS"):
         make_agent("aces")
+class Odd(smear_env.BaseAgent):
+    """Gives what it is told to."""
+
+    given: Any = -1
+
+    def act_batch(self, observations: Any, masks: Any) -> Any:
+        return np.array([self.given] * len(masks))
+
+
+ODD = pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (-1, r"agent 'Odd' chose action -1 in row 0, where \[.*\] are legal"),
+        (999, "999"),
+        (3.7, "agent 'Odd' gave actions of shape .* and type float64, expected .* integers"),
+        ([[1, 2]], "agent 'Odd' gave actions of shape"),
+    ],
+)
+
+
+@ODD
+def test_agent__that_gives_no_action_is_named_by_the_gymnasium_shell(own: Any, given: Any, told: str) -> None:
+    own.setattr(Odd, "given", given)
+    env = SmearSingleEnv("four_point", seat=3, opponents=Odd, partner=Odd)
+    with pytest.raises(ValueError, match=told):
+        env.reset(seed=1)
+
+
+@ODD
+def test_agent__that_gives_no_action_is_named_by_an_evaluation(own: Any, given: Any, told: str) -> None:
+    pytest.importorskip("scipy")
+    from training.evaluate import evaluate
+
+    own.setattr(Odd, "given", given)
+    smear_env.register_agent("odd", Odd)
+    with pytest.raises(ValueError, match=told):
+        evaluate("odd", "passer", FOUR_POINT, pairs=2)
+
+
+class Twice(smear_env.BaseAgent):
+    """Registered by a name."""
+
+
+def test_agent__written_anew_takes_the_place_of_the_one_before(own: Any) -> None:
+    smear_env.register_agent("twice", Twice)
+    anew = type("Twice", (smear_env.BaseAgent,), {"__module__": __name__})  # a cell of a notebook, run again
+    smear_env.register_agent("twice", anew)
+    assert type(make_agent("twice")) is anew
+    for other in (type("Thrice", (Twice,), {}), partial(Twice)):
+        with pytest.raises(ValueError, match="agent 'twice' is registered already: choose another name"):
+            smear_env.register_agent("twice", other)
+
+

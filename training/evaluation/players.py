@@ -16,6 +16,7 @@ from smear_env import (
     PolicyAgent,
     Rules,
     checkpoints_folder,
+    chosen_by,
     load_policy,
     make_agent,
 )
@@ -129,7 +130,7 @@ def decide(agent: Any, observations: Int8Array, masks: Int8Array, states: Int8Ar
     """Actions [B] of an agent; `states`, [B, s] as the seats to act see them, are for those that see all."""
     if sees_all(agent):
         return agent.act_batch_seeing(observations, masks, states)
-    return agent.act_batch(observations, masks)
+    return chosen_by(agent, agent.act_batch(observations, masks), masks)
 
 
 def draw_seed(*parts: object) -> int:
