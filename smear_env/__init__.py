@@ -39,7 +39,7 @@ from smear_env.layout import (
     state_layout,
     state_scale,
 )
-from smear_env.plugins import add_plugins, load_plugins
+from smear_env.plugins import add_plugins, is_again, load_plugins, plugin_names
 from smear_env.portable import PortableTables, portable_tables
 from smear_env.rewards import RewardFunction, register_reward, reward_named
 from smear_env.rules import (
@@ -111,6 +111,7 @@ __all__ = [
     "feature_layout",
     "feature_scale",
     "find_checkpoint",
+    "is_again",
     "is_built_in",
     "layout_hash",
     "load_equity",
@@ -126,6 +127,7 @@ __all__ = [
     "pieces",
     "play_to_end",
     "play_values",
+    "plugin_names",
     "portable_tables",
     "preset_of",
     "raw_env",

@@ -9,7 +9,7 @@ import numpy as np
 
 from smear_env import batch
 from smear_env._typing import Float32Array, Int64Array
-from smear_env.plugins import REMEDY, load_plugins
+from smear_env.plugins import REMEDY, is_again, load_plugins
 
 RewardFunction = Callable[[Int64Array, Int64Array, int], Sequence[float]]
 """Scores by team before and after a deal, and its dealer; returns one value for each team."""
@@ -21,9 +21,9 @@ _FUNCTIONS: dict[str, RewardFunction] = {}
 
 
 def register_reward(name: str, function: RewardFunction) -> None:
-    """Make `function` known as `name`; ValueError if the name is taken."""
-    if name in _REWARD_MODES or name in _FUNCTIONS:
-        raise ValueError(f"reward {name!r} is registered already")
+    """Make `function` known as `name`, or anew (`plugins.is_again`); ValueError if the name is another's."""
+    if name in _REWARD_MODES or (name in _FUNCTIONS and not is_again(_FUNCTIONS[name], function)):
+        raise ValueError(f"reward {name!r} is registered already: choose another name")
     _FUNCTIONS[name] = function
 
 

@@ -25,7 +25,7 @@ from smear_env._typing import Float32Array, Int8Array, Int64Array
 from smear_env.agents.decision import choose, decide, evaluate, flatten
 from smear_env.features import feature_scale
 from smear_env.layout import layout_hash, observation_scale
-from smear_env.plugins import REMEDY, VARIABLE, load_plugins
+from smear_env.plugins import REMEDY, VARIABLE, is_again, load_plugins
 from smear_env.rules import Rules, preset_of
 from smear_env.suits import Bytes, suits_of
 
@@ -345,9 +345,9 @@ _LOADERS: dict[str, PolicyLoader] = {}
 
 
 def register_policy(kind: str, loader: PolicyLoader) -> None:
-    """Let `loader` play checkpoints whose network is of this kind; ValueError if another does."""
-    if kind == MLP or kind in _LOADERS:
-        raise ValueError(f"network {kind!r} is registered already")
+    """Let `loader` play checkpoints whose network is of this kind; ValueError if another does (`plugins.is_again`)."""
+    if kind == MLP or (kind in _LOADERS and not is_again(_LOADERS[kind], loader)):
+        raise ValueError(f"network {kind!r} is registered already: choose another name")
     _LOADERS[kind] = loader
 
 
