@@ -55,7 +55,9 @@ def call_reward(reward: RewardFunction, before: Any, after: Any, dealer: int, te
     except (TypeError, ValueError):
         paid = np.empty(0, np.float32)
     if paid.shape != (teams,) or not np.all(np.isfinite(paid)):
+        name = getattr(reward, "__qualname__", type(reward).__qualname__)
         raise ValueError(
-            f"the reward callable returned {values!r}, not one finite value for each of {teams} teams"
+            f"the reward callable {name!r} returned {values!r}, not one finite value for each of {teams} teams, "
+            f"for scores of {[*map(int, before[:teams])]} before the deal and {[*map(int, after[:teams])]} after it"
         )
     return paid

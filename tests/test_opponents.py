@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,14 @@ import pytest
 
 from smear_env import (
     PRESETS,
-    SelfPlayVectorEnv,
     BaseAgent,
+    SelfPlayVectorEnv,
     make_agent,
     make_rules,
     order_suits,
     original_actions,
-    register_reward,
     register_agent,
+    register_reward,
 )
 from tests.plugins import own
 
@@ -127,7 +128,6 @@ def test_config__equity_and_a_reward_are_refused_together(own: Any) -> None:
         TrainConfig(plugins=("own_reward",), teacher=0.5, reward="careful")
 
 
-def test_training_reward__is_what_differs_between_the_teams(own: Any) -> None:
 class Waiting(BaseAgent):
     """Makes no choice."""
 
@@ -142,19 +142,24 @@ def test_opponent__that_makes_no_choice_is_named(own: Any, tmp_path: Path) -> No
         trainer.iterate(DealCounts("four_point", trainer.free))
 
 
+def test_training_reward__is_what_differs_between_the_teams(own: Any) -> None:
     register_reward("all_and_own", lambda before, after, dealer: 10 + after - before + [0, 0, dealer])
     paid: Any = training_reward("all_and_own")
     np.testing.assert_allclose(paid(np.zeros(3), np.array([1, 2, 3]), 3), [-2, -1, 3])
     assert training_reward("points") == "points"
 
 
-@pytest.mark.parametrize("values", [[1.0], "no", None, [[1, 2]]])
+@pytest.mark.parametrize("values", [[1.0], "no", None, [[1, 2]], [float("nan"), 3.0]])
 def test_training_reward__what_are_no_values_is_told_when_it_is_paid(
     own: Any, tmp_path: Path, values: Any
 ) -> None:
-    register_reward("odd", lambda before, after, dealer: values)
+    def odd(before: Any, after: Any, dealer: int) -> Any:
+        return values
+
+    register_reward("odd", odd)
     trainer = Trainer(tiny(tmp_path, reward="odd"))
-    with pytest.raises(ValueError, match="not one finite value for each of 2 teams"):
+    told = rf"callable '{odd.__qualname__}' returned {values!r}, not one finite value for each of 2 teams"
+    with pytest.raises(ValueError, match=re.escape(told)):
         trainer.iterate(DealCounts("four_point", trainer.free))
 
 
