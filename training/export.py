@@ -35,6 +35,7 @@ from training.files import write_atomically
 from training.graph import PolicyGraph
 from training.progress import show_progress, waiting
 
+from training.faults import told
 Format = Literal["onnx", "torch-export"]
 ENDINGS: dict[Format, str] = {"onnx": ".onnx", "torch-export": ".pt2"}
 DESCRIBED = f"{ONNX_METADATA}.json"
@@ -206,7 +207,7 @@ def main() -> None:
         with waiting(f"exporting {given.checkpoint}"):
             path, difference = export(given.checkpoint, given.format, given.out)
     except (ValueError, OSError, ImportError, RuntimeError) as error:
-        sys.exit(f"error: {error}")
+        sys.exit(told(error))
     print(
         f"{path}: {path.stat().st_size:,} bytes; probabilities as load_policy gives them, within {difference:.1e}"
     )

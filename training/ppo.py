@@ -24,6 +24,7 @@ from training.config import TrainConfig, config_from
 from training.evaluate import evaluate
 from training.evaluation.run import Means
 from training.metrics import DealCounts
+from training.faults import told
 from training.peers import joined
 from training.progress import RunProgress
 from training.report import final_report, strength_table
@@ -250,7 +251,7 @@ def faults_told() -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError) as error:
-        sys.exit(f"error: {error}")
+        sys.exit(told(error))
     except KeyboardInterrupt:
         sys.exit("stopped at once; the last checkpoint, if there is one, stands: go on with --resume")
 
