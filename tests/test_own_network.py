@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ from training.evaluation.deals import Deals
 from training.evaluation.players import Player
 from training.evaluation.run import _question
 from training.exploit import _twin
+from training.export import positions
 from training.graph import PolicyGraph
 from training.metrics import DealCounts
 from training.network import load_network, make_network
@@ -156,6 +159,17 @@ def test_own_policy__plays_what_the_network_says(
         np.testing.assert_array_equal(actions, chances.argmax(axis=1))
         assert agent.act(shown.observation[0], shown.mask[0]) == actions[0]
         shown = env.step(actions)
+
+
+@pytest.mark.parametrize("copier", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
+def test_own_policy__copies_act_alike_and_apart(own: Any, tmp_path: Path, copier: Any) -> None:
+    register_network("small", small)
+    trained(tmp_path).save(tmp_path)
+    agent, rows = load_policy(tmp_path, sample=True), positions(FOUR_POINT, games=8, steps=4)
+    agent.reset(FOUR_POINT, -1, 5)
+    other = copier(agent)
+    for _ in range(3):
+        np.testing.assert_array_equal(agent.act_batch(*rows), other.act_batch(*rows))
 
 
 def test_own_policy__is_refused_where_nobody_registered_its_network(own: Any, tmp_path: Path) -> None:

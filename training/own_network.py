@@ -163,7 +163,16 @@ class OwnPolicy(PolicyAgent):
 
     def read(self, weights: dict[str, Float32Array]) -> None:
         """Make the network of the checkpoint."""
+        self._read = weights
         self._network = network_from(self.folder, self.description, weights)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The network's class is made at registration, so that no pickle can name it; its weights travel.
+        return {name: value for name, value in self.__dict__.items() if name != "_network"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.read(self._read)
 
     @property
     def network(self) -> Any:
