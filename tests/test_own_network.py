@@ -202,11 +202,23 @@ def test_checkpoint__of_a_game_that_nobody_registered_says_what_to_import(own: A
         load_policy(tmp_path)
 
 
-def test_own_policy__cannot_be_searched_from_nor_exported(own: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("features", [False, True])
+@pytest.mark.parametrize("suits", ["ordered", "as_dealt"])
+def test_own_policy__travels_as_a_graph_of_the_same_probabilities(
+    own: Any, tmp_path: Path, suits: str, features: bool
+) -> None:
+    register_network("small", small)
+    trained(tmp_path, suits=suits, features=features, learning_rate=0.02).save(tmp_path)
+    rows = positions(FOUR_POINT, games=32, steps=30)
+    wanted = load_policy(tmp_path).probabilities(*rows)
+    assert 0.3 < wanted.max(axis=1).mean() < 0.99
+    found, _ = PolicyGraph.of_checkpoint(tmp_path / "checkpoint")(*map(torch.from_numpy, rows))
+    np.testing.assert_allclose(found.numpy(), wanted, atol=1e-5)
+
+
+def test_own_policy__cannot_be_searched_from(own: Any, tmp_path: Path) -> None:
     register_network("small", small)
     trained(tmp_path).save(tmp_path)
-    with pytest.raises(CheckpointError, match="of the kind 'small', and only stacks of layers"):
-        PolicyGraph.of_checkpoint(tmp_path / "checkpoint")
     searching = make_agent(f"{tmp_path}+search-4")
     with pytest.raises(ValueError, match="cannot be searched from: its network is of the kind 'small'"):
         searching.reset(FOUR_POINT, -1, 0)
@@ -279,7 +291,7 @@ def test_own_network__that_is_unfit_is_refused_by_name(own: Any, make: Any, told
 
 def test_register_network__a_name_is_given_once(own: Any) -> None:
     register_network("small", small)
+    register_network("small", small)  # as a cell of a notebook does that runs again
     for name in ("small", "mlp"):
         with pytest.raises(ValueError, match=f"network {name!r} is registered already"):
             register_network(name, shared)
-    register_network("small", small)  # as a cell of a notebook does that runs again

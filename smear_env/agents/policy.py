@@ -33,7 +33,7 @@ FORMAT = "smear-policy/1"
 DESCRIPTION = "policy.json"
 MLP = "mlp"
 """The kind of network that this module plays; descriptions without a kind: it."""
-ONNX_ENDING = ".onnx"
+ONNX_ENDING, TORCH_ENDING = ".onnx", ".pt2"
 METADATA = "smear_policy"
 """Key of an exported file's metadata under which the description stands, as JSON."""
 SUIT_ORDERS = ("ordered", "as_dealt")
@@ -67,6 +67,10 @@ def find_checkpoint(path_or_name: str | Path) -> Path:
     if given.suffix == ONNX_ENDING:
         raise CheckpointError(
             f"{given} is an exported policy, which plays and no more: give the checkpoint that it was made of"
+        )
+    if given.suffix == TORCH_ENDING:
+        raise CheckpointError(
+            f"{given} is a program of torch, for torch.export.load: give the checkpoint, or export it as ONNX"
         )
     shipped = checkpoints_folder() / str(path_or_name)
     for folder in (given, given / "checkpoint", shipped):
