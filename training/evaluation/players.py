@@ -121,6 +121,12 @@ def label(name: str) -> str:
     return path.parent.name if path.name == "checkpoint" else path.name
 
 
+def strength_name(baseline: str) -> str:
+    """The metric of a run that says how strong it is against a baseline, by what of a path says something."""
+    path = Path(baseline)
+    return f"strength/{path.parent.name if path.name == 'checkpoint' else path.name}"
+
+
 def sees_all(agent: Any) -> bool:
     """Whether an agent is shown the state beside the observation."""
     return bool(getattr(agent, "clairvoyant", False))
