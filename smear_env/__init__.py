@@ -6,7 +6,7 @@
 
 from smear_env._data import checkpoints_folder, configs_folder, deals_folder, variates_folder
 from smear_env.aec import env, raw_env
-from smear_env.agents.base import Agent, BaseAgent
+from smear_env.agents.base import Agent, BaseAgent, chosen_by
 from smear_env.agents.policy import DESCRIPTION as POLICY_FILE
 from smear_env.agents.policy import FORMAT as POLICY_FORMAT
 from smear_env.agents.policy import METADATA as ONNX_METADATA
@@ -39,7 +39,7 @@ from smear_env.layout import (
     state_layout,
     state_scale,
 )
-from smear_env.plugins import add_plugins, load_plugins
+from smear_env.plugins import add_plugins, is_again, load_plugins, plugin_names
 from smear_env.portable import PortableTables, portable_tables
 from smear_env.rewards import RewardFunction, register_reward, reward_named
 from smear_env.rules import (
@@ -101,6 +101,7 @@ __all__ = [
     "agent_names",
     "card_values",
     "checkpoints_folder",
+    "chosen_by",
     "configs_folder",
     "deals_folder",
     "decode",
@@ -110,6 +111,7 @@ __all__ = [
     "feature_layout",
     "feature_scale",
     "find_checkpoint",
+    "is_again",
     "is_built_in",
     "layout_hash",
     "load_equity",
@@ -125,6 +127,7 @@ __all__ = [
     "pieces",
     "play_to_end",
     "play_values",
+    "plugin_names",
     "portable_tables",
     "preset_of",
     "raw_env",

@@ -15,7 +15,7 @@ import numpy as np
 
 from smear_env._jit import kernel
 from smear_env._typing import BoolArray, Float64Array, Int8Array, Int64Array, RecordArray
-from smear_env.agents.base import ANY_SEAT, Agent
+from smear_env.agents.base import ANY_SEAT, Agent, chosen_by
 from smear_env.agents.registry import AgentLike, make_agent
 from smear_env.engine.deal import draw_below, stream
 from smear_env.engine.step import step
@@ -164,7 +164,12 @@ class LearnerGames:
         for place, agent in self._agents.items():
             asked = np.flatnonzero(places == place)
             if len(asked):
-                actions[asked] = agent.act_batch(result.observation[asked], result.mask[asked])
+                masks = result.mask[asked]
+                given = np.asarray(agent.act_batch(result.observation[asked], masks))
+                # What else is illegal the games refuse.
+                if given.shape != asked.shape or given.dtype.kind not in "iu" or given.min() < 0:
+                    given = chosen_by(agent, given, masks)
+                actions[asked] = given
         return actions
 
     def _apply(self, actions: Any, *, some: bool = False) -> VectorStep:

@@ -9,7 +9,7 @@ import numpy as np
 
 from smear_env import batch
 from smear_env._typing import Float32Array, Int64Array
-from smear_env.plugins import REMEDY, load_plugins
+from smear_env.plugins import REMEDY, is_again, load_plugins
 
 RewardFunction = Callable[[Int64Array, Int64Array, int], Sequence[float]]
 """Scores by team before and after a deal, and its dealer; returns one value for each team."""
@@ -21,9 +21,9 @@ _FUNCTIONS: dict[str, RewardFunction] = {}
 
 
 def register_reward(name: str, function: RewardFunction) -> None:
-    """Make `function` known as `name`; ValueError if the name is taken."""
-    if name in _REWARD_MODES or name in _FUNCTIONS:
-        raise ValueError(f"reward {name!r} is registered already")
+    """Make `function` known as `name`, or anew (`plugins.is_again`); ValueError if the name is another's."""
+    if name in _REWARD_MODES or (name in _FUNCTIONS and not is_again(_FUNCTIONS[name], function)):
+        raise ValueError(f"reward {name!r} is registered already: choose another name")
     _FUNCTIONS[name] = function
 
 
@@ -55,7 +55,9 @@ def call_reward(reward: RewardFunction, before: Any, after: Any, dealer: int, te
     except (TypeError, ValueError):
         paid = np.empty(0, np.float32)
     if paid.shape != (teams,) or not np.all(np.isfinite(paid)):
+        name = getattr(reward, "__qualname__", type(reward).__qualname__)
         raise ValueError(
-            f"the reward callable returned {values!r}, not one finite value for each of {teams} teams"
+            f"the reward callable {name!r} returned {values!r}, not one finite value for each of {teams} teams, "
+            f"for scores of {[*map(int, before[:teams])]} before the deal and {[*map(int, after[:teams])]} after it"
         )
     return paid

@@ -44,10 +44,8 @@ def drawn_options(draw: Any, game: str) -> Options:
     return replace(preset, teams=teams, target=target, **words, **changes)
 
 
-@pytest.mark.parametrize(
-    "game", [game for game in FULL if game != "racehorse"]
-)  # a `four_point` by its options
-@settings(max_examples=60, deadline=None)
+@pytest.mark.parametrize("game", FULL)
+@settings(max_examples=48, deadline=None)
 @given(data=st.data(), seed=st.integers(0, 2**32))
 def test_engine__agrees_with_the_reference_under_any_options(game: str, data: Any, seed: int) -> None:
     options = data.draw(drawn_options(game))

@@ -31,7 +31,7 @@ from smear_env.agents.onnx_policy import OnnxPolicy
 from tests.training_runs import ROOT
 from tests.travelling import fresh_policy, reached
 from training.evaluate import evaluate
-from training.export import DESCRIBED, OPSET, export, main
+from training.export import DESCRIBED, OPSET, export, exported_program, main
 
 KINDS = {
     "four_point": {"features": True},
@@ -295,10 +295,42 @@ def test_command__writes_and_says_how_close(
     assert (tmp_path / "policy.pt2").is_file()
 
 
+@pytest.mark.parametrize(("given", "where"), [(".", "checkpoint"), ("checkpoint", "."), (".", ".")])
+def test_export__names_the_file_after_the_run_it_stands_in(
+    given: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh_policy(tmp_path / "my_run" / "checkpoint", "mini")
+    monkeypatch.chdir(tmp_path / "my_run" / where)
+    path, _ = export(given, "torch-export")
+    assert path == Path("my_run.pt2")
+
+
+def test_export__of_a_run_that_goes_on_is_of_the_checkpoint_that_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = fresh_policy(tmp_path / "policy", "mini")
+    before = load_policy(folder).description
+    program = exported_program
+
+    def meanwhile(kept: Path) -> Any:
+        fresh_policy(folder, "mini", suits="as_dealt")
+        return program(kept)
+
+    monkeypatch.setattr("training.export.exported_program", meanwhile)
+    path, difference = export(folder, "torch-export", tmp_path / "one.pt2")
+    assert difference <= 1e-5
+    extra = {DESCRIBED: ""}
+    torch.export.load(io.BytesIO(path.read_bytes()), extra_files=extra)
+    described = json.loads(extra[DESCRIBED])
+    assert described["weights"] == before["weights"]
+    assert described["network"]["suits"] == "ordered" != load_policy(folder).description["network"]["suits"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["nobody"], "no checkpoint 'nobody'"),
+        (["four_point.pt2"], "is a program of torch, for torch.export.load: give the checkpoint"),
         (["four_point", "--out", "one.pt2"], "out='one.pt2' must end with .onnx"),
     ],
 )

@@ -93,7 +93,7 @@ def test_decode__at_the_end_of_a_match(rules: Rules) -> None:
     assert won > 0
 
 
-@pytest.mark.parametrize("name", ["four_point", "schmier", "six_point", "setback", "racehorse"])
+@pytest.mark.parametrize("name", PRESETS)
 def test_decode__under_random_options(name: str) -> None:
     rng = Random(name)
     for _ in range(6):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ import pytest
 
 from smear_env import (
     PRESETS,
+    BaseAgent,
     SelfPlayVectorEnv,
     make_agent,
     make_rules,
     order_suits,
     original_actions,
+    register_agent,
     register_reward,
 )
 from tests.plugins import own
@@ -125,6 +128,20 @@ def test_config__equity_and_a_reward_are_refused_together(own: Any) -> None:
         TrainConfig(plugins=("own_reward",), teacher=0.5, reward="careful")
 
 
+class Waiting(BaseAgent):
+    """Makes no choice."""
+
+    def act_batch(self, observations: Any, masks: Any) -> Any:
+        return np.full(len(masks), -1)
+
+
+def test_opponent__that_makes_no_choice_is_named(own: Any, tmp_path: Path) -> None:
+    register_agent("waiting", Waiting)
+    trainer = Trainer(tiny(tmp_path, opponents=("waiting",)))
+    with pytest.raises(ValueError, match=r"agent 'waiting' chose action -1 in row 0, where \[.*\] are legal"):
+        trainer.iterate(DealCounts("four_point", trainer.free))
+
+
 def test_training_reward__is_what_differs_between_the_teams(own: Any) -> None:
     register_reward("all_and_own", lambda before, after, dealer: 10 + after - before + [0, 0, dealer])
     paid: Any = training_reward("all_and_own")
@@ -132,13 +149,17 @@ def test_training_reward__is_what_differs_between_the_teams(own: Any) -> None:
     assert training_reward("points") == "points"
 
 
-@pytest.mark.parametrize("values", [[1.0], "no", None, [[1, 2]]])
+@pytest.mark.parametrize("values", [[1.0], "no", None, [[1, 2]], [float("nan"), 3.0]])
 def test_training_reward__what_are_no_values_is_told_when_it_is_paid(
     own: Any, tmp_path: Path, values: Any
 ) -> None:
-    register_reward("odd", lambda before, after, dealer: values)
+    def odd(before: Any, after: Any, dealer: int) -> Any:
+        return values
+
+    register_reward("odd", odd)
     trainer = Trainer(tiny(tmp_path, reward="odd"))
-    with pytest.raises(ValueError, match="not one finite value for each of 2 teams"):
+    told = rf"callable '{odd.__qualname__}' returned {values!r}, not one finite value for each of 2 teams"
+    with pytest.raises(ValueError, match=re.escape(told)):
         trainer.iterate(DealCounts("four_point", trainer.free))
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ from training.evaluation.deals import Deals
 from training.evaluation.players import Player
 from training.evaluation.run import _question
 from training.exploit import _twin
+from training.export import positions
 from training.graph import PolicyGraph
 from training.metrics import DealCounts
 from training.network import load_network, make_network
@@ -158,6 +161,17 @@ def test_own_policy__plays_what_the_network_says(
         shown = env.step(actions)
 
 
+@pytest.mark.parametrize("copier", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
+def test_own_policy__copies_act_alike_and_apart(own: Any, tmp_path: Path, copier: Any) -> None:
+    register_network("small", small)
+    trained(tmp_path).save(tmp_path)
+    agent, rows = load_policy(tmp_path, sample=True), positions(FOUR_POINT, games=8, steps=4)
+    agent.reset(FOUR_POINT, -1, 5)
+    other = copier(agent)
+    for _ in range(3):
+        np.testing.assert_array_equal(agent.act_batch(*rows), other.act_batch(*rows))
+
+
 def test_own_policy__is_refused_where_nobody_registered_its_network(own: Any, tmp_path: Path) -> None:
     register_network("small", small)
     trained(tmp_path).save(tmp_path)
@@ -188,11 +202,23 @@ def test_checkpoint__of_a_game_that_nobody_registered_says_what_to_import(own: A
         load_policy(tmp_path)
 
 
-def test_own_policy__cannot_be_searched_from_nor_exported(own: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("features", [False, True])
+@pytest.mark.parametrize("suits", ["ordered", "as_dealt"])
+def test_own_policy__travels_as_a_graph_of_the_same_probabilities(
+    own: Any, tmp_path: Path, suits: str, features: bool
+) -> None:
+    register_network("small", small)
+    trained(tmp_path, suits=suits, features=features, learning_rate=0.02).save(tmp_path)
+    rows = positions(FOUR_POINT, games=32, steps=30)
+    wanted = load_policy(tmp_path).probabilities(*rows)
+    assert 0.3 < wanted.max(axis=1).mean() < 0.99
+    found, _ = PolicyGraph.of_checkpoint(tmp_path / "checkpoint")(*map(torch.from_numpy, rows))
+    np.testing.assert_allclose(found.numpy(), wanted, atol=1e-5)
+
+
+def test_own_policy__cannot_be_searched_from(own: Any, tmp_path: Path) -> None:
     register_network("small", small)
     trained(tmp_path).save(tmp_path)
-    with pytest.raises(CheckpointError, match="of the kind 'small', and only stacks of layers"):
-        PolicyGraph.of_checkpoint(tmp_path / "checkpoint")
     searching = make_agent(f"{tmp_path}+search-4")
     with pytest.raises(ValueError, match="cannot be searched from: its network is of the kind 'small'"):
         searching.reset(FOUR_POINT, -1, 0)
@@ -265,6 +291,7 @@ def test_own_network__that_is_unfit_is_refused_by_name(own: Any, make: Any, told
 
 def test_register_network__a_name_is_given_once(own: Any) -> None:
     register_network("small", small)
+    register_network("small", small)  # as a cell of a notebook does that runs again
     for name in ("small", "mlp"):
         with pytest.raises(ValueError, match=f"network {name!r} is registered already"):
-            register_network(name, small)
+            register_network(name, shared)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 import os
 import pickle
 import subprocess
 import sys
 import textwrap
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,8 @@ import pytest
 import smear_env
 from smear_env import FOUR_POINT, Rules, make_agent, make_rules, register_rules
 from smear_env.agents.expert.book import load_book
-from smear_env.plugins import add_plugins, plugin_names
+from smear_env.plugins import add_plugins, load_plugins, plugin_names
+from smear_env.single import SmearSingleEnv
 from smear_env.transcript import check_match, record_match
 from tests.plugins import EXAMPLES, ROOT, own
 
@@ -118,6 +121,63 @@ def test_plugins__that_cannot_be_imported_are_named(own: Any) -> None:
         make_rules("pocket")
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        (
+            "own_broken",
+            "import smear_env\nprint(nothing)",
+            "failed in line 2 while it was imported: NameError",
+        ),
+        ("own_unclear", "if True\n", "failed while it was imported: SyntaxError"),
+        (
+            "own_needing",
+            "import surely_not_there",
+            "failed in line 1 while .*No module named 'surely_not_there'$",
+        ),
+        (
+            "own_clash",
+            "import smear_env\nsmear_env.register_agent('greedy', list)",
+            "failed in line 2 .*'greedy' is registered already: choose another name",
+        ),
+        ("own_fine.py", "", "name the module as `import` does"),
+    ],
+)
+def test_plugin__that_fails_is_told_with_its_line(
+    own: Any, tmp_path: Path, name: str, content: str, told: str
+) -> None:
+    (tmp_path / f"{name.removesuffix('.py')}.py").write_text(content)
+    own.syspath_prepend(str(tmp_path))
+    own.setenv("SMEAR_PLUGINS", name)
+    with pytest.raises(ValueError, match=f"plugin '{name}' .*{told}"):
+        make_rules("pocket")
+
+
+def test_plugin__that_failed_is_imported_once_it_is_mended(own: Any, tmp_path: Path) -> None:
+    plugin = tmp_path / "own_begun.py"
+    content = (EXAMPLES / "own_agent.py").read_text()
+    plugin.write_text(f"{content}\nraise RuntimeError('half way')\n")
+    own.syspath_prepend(str(tmp_path))
+    own.setenv("SMEAR_PLUGINS", "own_begun")
+    own.setattr(sys, "dont_write_bytecode", True)  # two contents within a second would be taken for one
+    with pytest.raises(ValueError, match="half way"):
+        make_agent("nobody")
+    plugin.write_text(content)
+    importlib.invalidate_caches()
+    assert type(make_agent("aces")).__module__ == "own_begun"
+    load_plugins()
+    assert "own_begun" in sys.modules, "what was registered before it failed is registered again"
+
+
+def test_plugins__are_found_in_the_working_folder_by_any_command(own: Any, tmp_path: Path) -> None:
+    (tmp_path / "own_here.py").write_text((EXAMPLES / "own_rules.py").read_text())
+    own.chdir(tmp_path)
+    # As in an installed command, which Python begins in its own folder.
+    own.setattr(sys, "path", [folder for folder in sys.path if folder not in ("", str(tmp_path))])
+    own.setenv("SMEAR_PLUGINS", "own_here")
+    assert make_rules("pocket").hand_size == 5
+
+
 def test_plugins__added_are_told_to_processes_started_later(own: Any) -> None:
     own.setenv("SMEAR_PLUGINS", "own_rules")
     add_plugins(["own_reward", "own_rules"])
@@ -198,12 +258,65 @@ def test_reward__of_a_name_is_paid_by_every_environment(own: Any) -> None:
 
 
 def test_reward__a_name_is_given_once_and_an_unknown_one_told(own: Any) -> None:
-    smear_env.register_reward("once", lambda before, after, dealer: [0, 0])
+    smear_env.register_reward("once", lambda before, after, dealer: [0, 0])  # of which none is another anew
     for name in ("once", "points", "match"):
         with pytest.raises(ValueError, match=f"{name!r} is registered already"):
             smear_env.register_reward(name, lambda before, after, dealer: [0, 0])
     with pytest.raises(ValueError, match=r"reward='twice' must be one of 'match', 'points', 'once'"):
         smear_env.raw_env(reward="twice")
+
+
+class Odd(smear_env.BaseAgent):
+    """Gives what it is told to."""
+
+    given: Any = -1
+
+    def act_batch(self, observations: Any, masks: Any) -> Any:
+        return np.array([self.given] * len(masks))
+
+
+ODD = pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (-1, r"agent 'Odd' chose action -1 in row 0, where \[.*\] are legal"),
+        (999, "999"),
+        (3.7, "agent 'Odd' gave actions of shape .* and type float64, expected .* integers"),
+        ([[1, 2]], "agent 'Odd' gave actions of shape"),
+    ],
+)
+
+
+@ODD
+def test_agent__that_gives_no_action_is_named_by_the_gymnasium_shell(own: Any, given: Any, told: str) -> None:
+    own.setattr(Odd, "given", given)
+    env = SmearSingleEnv("four_point", seat=3, opponents=Odd, partner=Odd)
+    with pytest.raises(ValueError, match=told):
+        env.reset(seed=1)
+
+
+@ODD
+def test_agent__that_gives_no_action_is_named_by_an_evaluation(own: Any, given: Any, told: str) -> None:
+    pytest.importorskip("scipy")
+    from training.evaluate import evaluate
+
+    own.setattr(Odd, "given", given)
+    smear_env.register_agent("odd", Odd)
+    with pytest.raises(ValueError, match=told):
+        evaluate("odd", "passer", FOUR_POINT, pairs=2)
+
+
+class Twice(smear_env.BaseAgent):
+    """Registered by a name."""
+
+
+def test_agent__written_anew_takes_the_place_of_the_one_before(own: Any) -> None:
+    smear_env.register_agent("twice", Twice)
+    anew = type("Twice", (smear_env.BaseAgent,), {"__module__": __name__})  # a cell of a notebook, run again
+    smear_env.register_agent("twice", anew)
+    assert type(make_agent("twice")) is anew
+    for other in (type("Thrice", (Twice,), {}), partial(Twice)):
+        with pytest.raises(ValueError, match="agent 'twice' is registered already: choose another name"):
+            smear_env.register_agent("twice", other)
 
 
 def test_agent__not_known_is_told_how_to_be(own: Any) -> None:

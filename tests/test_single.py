@@ -18,7 +18,7 @@ from smear_env.agents import make_agent
 from smear_env.agents.greedy import GreedyAgent
 from smear_env.agents.simple import PasserAgent, RandomAgent
 from smear_env.errors import IllegalActionError
-from smear_env.rules import make_rules
+from smear_env.rules import PRESETS, make_rules
 from smear_env.single import ENV_ID, SmearSingleEnv, SmearSingleVectorEnv, register
 from smear_env.vector import SelfPlayVectorEnv
 
@@ -26,6 +26,7 @@ register()
 
 GAMES = ("four_point", "schmier")
 games = pytest.mark.parametrize("game", GAMES)
+every_game = pytest.mark.parametrize("game", [name for name in PRESETS if name != "mini"])
 
 
 class Recorder(GreedyAgent):
@@ -63,7 +64,7 @@ def episode(env: SmearSingleEnv, seed: int | None = None) -> tuple[list[Any], fl
     return seen, total
 
 
-@games
+@every_game
 @pytest.mark.parametrize(
     "options", [{}, {"episode": "deal", "reward": "points"}, {"seat": 1, "opponents": "random"}]
 )
@@ -223,7 +224,7 @@ def test_vector__slot_plays_the_games_of_single(game: str) -> None:
     assert [finished[number % 3][number // 3] for number in range(9)] == pytest.approx(alone)
 
 
-@games
+@every_game
 def test_seed__repeats_everything_and_draws_seats(game: str) -> None:
     env = SmearSingleEnv(game, opponents="random", episode="deal")
     runs = [[episode(env, 6 if number == 0 else None)[0] for number in range(12)] for _ in range(2)]
@@ -358,7 +359,7 @@ def test_observations__are_the_callers(game: str) -> None:
     assert (info["action_mask"] == kept_mask).all()
 
 
-@games
+@every_game
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
 def test_copy__continues_alike(game: str, duplicate: Any) -> None:
     env = SmearSingleEnv(game, opponents="random")

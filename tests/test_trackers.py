@@ -23,6 +23,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tensorboard.plugins.hparams import plugin_data_pb2
 
 from tests.training_runs import ROOT, logged, quiet, tiny
+from training.evaluation.players import strength_name
 from training.metrics import DealCounts
 from training.plots.baselines import baselines_image
 from training.ppo import main, train
@@ -277,6 +278,28 @@ def test_tensorboard__has_the_text_of_a_deal_and_the_table_of_results(events: Ev
     (image,) = events.Images("strength/table")
     assert image.step == 2048
     assert image.encoded_image_string.startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("baseline", "name"),
+    [
+        ("greedy", "greedy"),
+        ("runs/first", "first"),
+        ("runs/first/checkpoint", "first"),
+        ("files/first.onnx", "first.onnx"),
+    ],
+)
+def test_strength__is_named_after_the_baseline(baseline: str, name: str) -> None:
+    assert strength_name(baseline) == f"strength/{name}"
+
+
+def test_strength__of_two_baselines_under_one_name_is_refused(tmp_path: Path) -> None:
+    config = tiny(
+        tmp_path, tracker=(), evaluate_pairs=4, baselines=("one/run", "passer", "other/run/checkpoint")
+    )
+    told = "baselines='one/run' and 'other/run/checkpoint' would both be logged as 'strength/run'"
+    with pytest.raises(ValueError, match=told):
+        train(config, console=quiet())
 
 
 @pytest.mark.parametrize("teams", [2, 3])

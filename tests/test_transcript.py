@@ -32,8 +32,8 @@ from smear_env.vector import SelfPlayVectorEnv
 from tests.reference import random_options, random_transcript, replay
 
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.jsonl"))
-BOTH = ("four_point", "schmier")
 GAMES = tuple(PRESETS)
+FULL = [game for game in GAMES if game != "mini"]
 
 
 def golden(name: str) -> list[dict[str, Any]]:
@@ -88,7 +88,7 @@ def test_record__replays_in_the_engine_and_in_the_reference(game: str, agent: st
         replay(match)
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", GAMES)
 def test_record__under_any_options(game: str) -> None:
     rng = Random(5)
     for number in range(15):
@@ -101,7 +101,7 @@ def test_record__under_any_options(game: str) -> None:
         replay(match)
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", GAMES)
 def test_record__plays_the_deals_of_the_seed(game: str) -> None:
     env = SelfPlayVectorEnv(3, game, seed=21)
     env.reset()
@@ -196,7 +196,7 @@ def test_record__refuses_arguments_by_name(arguments: dict[str, Any], message: s
 # ---------------------------------------------------------------- positions
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_positions__are_the_states_before_each_action(game: str) -> None:
     match = golden(game)[0]
     rules = make_rules(game)

@@ -11,12 +11,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from smear_env.rules import PRESETS
 from smear_env.transcript import TranscriptError, check_match, read_transcripts, record_match
 
-SMALL = [
-    json.dumps(record_match(game, 5, 0, max_deals=2, legal=True))
-    for game in ("four_point", "schmier", "mini")
-]
+SMALL = [json.dumps(record_match(game, 5, 0, max_deals=2, legal=True)) for game in PRESETS]
 VALUES = st.one_of(
     st.none(),
     st.booleans(),

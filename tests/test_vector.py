@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from smear_env.layout import observation_layout, pieces, state_layout
-from smear_env.rules import make_rules
+from smear_env.rules import PRESETS, make_rules
 from smear_env.vector import SelfPlayVectorEnv, VectorStep
 
-BOTH = ("four_point", "schmier")
+FULL = [name for name in PRESETS if name != "mini"]
 
 
 def choose(mask: Any, rng: np.random.Generator) -> Any:
@@ -36,7 +36,7 @@ def score(env: SelfPlayVectorEnv, vector: Any) -> Any:
 # ---------------------------------------------------------------- games and resets
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_slots__play_every_nth_game(game: str) -> None:
     few = SelfPlayVectorEnv(3, game, seed=4, max_deals=1)
     many = SelfPlayVectorEnv(9, game, seed=4, max_deals=1)
@@ -54,7 +54,7 @@ def test_slots__play_every_nth_game(game: str) -> None:
                 np.testing.assert_array_equal(shown.observation[slot], views[number[slot]])
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_reset__without_seed_goes_on_with_the_next_games(game: str) -> None:
     env = SelfPlayVectorEnv(2, game, seed=4)
     env.reset()
@@ -64,7 +64,7 @@ def test_reset__without_seed_goes_on_with_the_next_games(game: str) -> None:
     np.testing.assert_array_equal(env.reset(seed=4).observation, four.observation[:2])
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_step__replaces_a_finished_game_and_keeps_its_end(game: str) -> None:
     env = SelfPlayVectorEnv(4, game, seed=1, episode="deal", reward="points", copy=True)
     shown = env.reset()
@@ -93,7 +93,7 @@ def test_step__replaces_a_finished_game_and_keeps_its_end(game: str) -> None:
     assert ended > 20
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_match_reward__at_the_end_and_sums_to_zero(game: str) -> None:
     env = SelfPlayVectorEnv(16, game, seed=3, start_scores="drawn", max_deals=40)
     shown = env.reset()
@@ -112,11 +112,9 @@ def test_match_reward__at_the_end_and_sums_to_zero(game: str) -> None:
     assert won > 5
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_match__is_truncated_at_max_deals(game: str) -> None:
-    env = SelfPlayVectorEnv(
-        4, game, seed=1, max_deals=2, start_scores=[-200] * (2 if game == "four_point" else 3)
-    )
+    env = SelfPlayVectorEnv(4, game, seed=1, max_deals=2, start_scores=[-200] * make_rules(game).teams)
     shown = env.reset()
     rng = np.random.default_rng(3)
     deals = np.zeros(4, int)
@@ -169,7 +167,7 @@ def test_callable_reward__must_give_one_value_a_team() -> None:
 # ---------------------------------------------------------------- copies
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_copy__arrays_handed_out_are_never_written_again(game: str) -> None:
     env = SelfPlayVectorEnv(5, game, seed=2, max_deals=1, copy=True)
     kept: list[tuple[list[Any], list[Any]]] = []
@@ -187,7 +185,7 @@ def test_copy__arrays_handed_out_are_never_written_again(game: str) -> None:
 
 
 @pytest.mark.parametrize("reward", ["points", "match"])
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_skip_forced__shows_the_other_decisions_and_all_rewards(game: str, reward: Any) -> None:
     # The same actions at the same decisions, one game at a time: all that differs is what is skipped.
     settings: dict[str, Any] = {"seed": 6, "reward": reward, "max_deals": 4, "start_scores": "drawn"}
@@ -267,7 +265,7 @@ def test_start__scores_and_dealers_given() -> None:
     np.testing.assert_array_equal(score(same, same.state()), [[4, 5]] * 3)
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_start__scores_and_dealers_drawn(game: str) -> None:
     env = SelfPlayVectorEnv(400, game, seed=1, start_scores="drawn")
     shown = env.reset()

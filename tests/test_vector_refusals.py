@@ -11,10 +11,10 @@ from smear_env.errors import IllegalActionError
 from smear_env.layout import observation_layout, pieces, state_layout
 from smear_env.rules import Rules, make_rules
 from smear_env.vector import SelfPlayVectorEnv
-from tests.test_vector import BOTH, assert_same, choose, copied
+from tests.test_vector import FULL, assert_same, choose, copied
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_illegal_action__is_refused_and_changes_nothing(game: str) -> None:
     env = SelfPlayVectorEnv(3, game, seed=5)
     shown = env.reset()
@@ -78,7 +78,7 @@ def test_set_viewers__refuses_what_is_no_seat_and_keeps_the_viewers(seats: Any) 
     np.testing.assert_array_equal(env._setups.viewer, [2, -1, 0])
 
 
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_set_viewers__final_observations_are_seen_from_these_seats(game: str) -> None:
     env = SelfPlayVectorEnv(4, game, seed=1, episode="deal")
     last = env.rules.players - 1

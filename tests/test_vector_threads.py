@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from smear_env.vector import HEAD_START, LEAST_SHARE, SelfPlayVectorEnv
-from tests.test_vector import BOTH, assert_same, choose, copied
+from tests.test_vector import FULL, assert_same, choose, copied
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def every_thread_plays(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("every_thread_plays")
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_threads__change_nothing(game: str) -> None:
     one, two = (SelfPlayVectorEnv(37, game, seed=8, max_deals=3, threads=threads) for threads in (1, 2))
     first, second = one.reset(), two.reset()
@@ -61,7 +61,7 @@ def test_threads__more_than_games() -> None:
 
 
 @pytest.mark.usefixtures("every_thread_plays")
-@pytest.mark.parametrize("game", BOTH)
+@pytest.mark.parametrize("game", FULL)
 def test_copies__of_an_env_with_threads_go_on_alike(game: str) -> None:
     env = SelfPlayVectorEnv(8, game, seed=2, threads=2)
     shown = env.reset()

@@ -27,6 +27,7 @@ from training.evaluate import checked_deals, means_of
 from training.evaluation.figures import interval
 from training.evaluation.players import Player, check_players, label
 from training.evaluation.run import ALONE, Lineup, Means, play_lineups
+from training.faults import told
 from training.files import commit, report_json
 from training.progress import show_progress
 
@@ -170,7 +171,7 @@ def main() -> None:
         )
         printed = report_json(given.json, result)
     except (ValueError, OSError, RuntimeError) as error:
-        sys.exit(f"error: {error}")
+        sys.exit(told(error))
     except KeyboardInterrupt:
         sys.exit(f"stopped; what is done is in {given.runs}: the same command goes on")
     if not printed:

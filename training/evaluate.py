@@ -27,6 +27,7 @@ from training.evaluation.players import Player, apart, check_players, draw_seed
 from training.evaluation.plays import Plays, join, play
 from training.evaluation.run import ALONE, QUICK_SHARD, Means, play_lineups
 from training.evaluation.workers import cores
+from training.faults import told
 from training.files import commit, report_json
 from training.progress import counted, show_progress
 from training.variates.luck import check_variates, comparison_luck, load_variates, summarize_luck
@@ -265,7 +266,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m training
         )
         printed = report_json(given.json, result)
     except (ValueError, OSError, RuntimeError) as error:
-        sys.exit(f"error: {error}")
+        sys.exit(told(error))
     except KeyboardInterrupt:
         sys.exit(f"stopped; what is done is in {given.runs}: the same command goes on")
     if not printed:

@@ -9,11 +9,14 @@ from __future__ import annotations
 import io
 import json
 import logging
+import shutil
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +25,7 @@ from torch.export import Dim, ExportedProgram
 
 from smear_env import (
     ONNX_METADATA,
+    POLICY_FILE,
     PRESETS,
     Rules,
     SelfPlayVectorEnv,
@@ -31,6 +35,7 @@ from smear_env import (
     read_policy,
 )
 from training.arrays import Float32Array, Int8Array
+from training.faults import told
 from training.files import write_atomically
 from training.graph import PolicyGraph
 from training.progress import show_progress, waiting
@@ -165,21 +170,34 @@ def export(checkpoint: str | Path, format: Format, out: Path | None = None) -> t
     """Write a checkpoint's policy in a format; returns the file and its largest difference from `load_policy`.
 
     `out` is NAME.onnx or NAME.pt2 in the working folder if None. Raises CheckpointError for what is no checkpoint,
-    ValueError for a file of another ending, RuntimeError where the graph gives other probabilities.
+    ValueError for a file of another ending, RuntimeError where the graph gives other probabilities, and torch's own
+    errors, which are RuntimeErrors, for a network of the user's own that it cannot follow.
     """
     folder = find_checkpoint(checkpoint)
-    name = folder.parent.name if folder.name == "checkpoint" else folder.name
+    place = folder.resolve()  # `.` has no name of its own
+    name = place.parent.name if place.name == "checkpoint" else place.name
     path = Path(f"{name}{ENDINGS[format]}") if out is None else out
     if path.suffix != ENDINGS[format]:
         raise ValueError(f"out={str(path)!r} must end with {ENDINGS[format]} for format={format!r}")
-    content, run = (as_onnx(folder), run_onnx) if format == "onnx" else (as_torch(folder), run_torch)
-    difference = largest_difference(run(content), folder)
+    with _as_it_is(folder) as kept:
+        content, run = (as_onnx(kept), run_onnx) if format == "onnx" else (as_torch(kept), run_torch)
+        difference = largest_difference(run(content), kept)
     if not difference <= TOLERANCE:
         raise RuntimeError(
             f"{path} is not written: its probabilities differ by {difference:.1e} from those of {folder}"
         )
     write_atomically(path, content)
     return path, difference
+
+
+@contextmanager
+def _as_it_is(folder: Path) -> Iterator[Path]:
+    """A copy of a checkpoint as it is now, checked: a run that goes on puts others in its place meanwhile."""
+    description = load_policy(folder).description
+    with TemporaryDirectory() as kept:
+        shutil.copy(folder / description["weights"], kept)
+        (Path(kept) / POLICY_FILE).write_text(json.dumps(description), encoding="utf-8")
+        yield Path(kept)
 
 
 @dataclass(frozen=True)
@@ -206,7 +224,7 @@ def main() -> None:
         with waiting(f"exporting {given.checkpoint}"):
             path, difference = export(given.checkpoint, given.format, given.out)
     except (ValueError, OSError, ImportError, RuntimeError) as error:
-        sys.exit(f"error: {error}")
+        sys.exit(told(error))
     print(
         f"{path}: {path.stat().st_size:,} bytes; probabilities as load_policy gives them, within {difference:.1e}"
     )

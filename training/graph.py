@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 import torch
@@ -19,7 +19,6 @@ from torch.nn import functional
 from smear_env import (
     MLP,
     PRESETS,
-    CheckpointError,
     Rules,
     feature_layout,
     feature_scale,
@@ -30,6 +29,7 @@ from smear_env import (
     read_weights,
 )
 from training.arrays import Float32Array
+from training.network import Network, network_from
 
 MASKED = -1e9
 """Logit of an action that is not legal, for the softmax; finite, so that a row without a legal action gives no NaN."""
@@ -270,16 +270,18 @@ class PolicyGraph(nn.Module):
 
     @classmethod
     def of_checkpoint(cls, folder: Path) -> Self:
-        """The policy of a checkpoint folder; CheckpointError names file and field of a damaged one."""
+        """The policy of a checkpoint folder; CheckpointError names file and field of a damaged one.
+
+        That of a network of the user's own is the module that its function makes (`training.own_network`).
+        """
         description = read_policy(folder)
-        network = description["network"]
-        if (kind := network.get("kind", MLP)) != MLP:
-            raise CheckpointError(
-                f"{folder}: its network is of the kind {kind!r}, and only stacks of layers ({MLP}) are exported"
-            )
+        network, weights = description["network"], read_weights(folder, description)
+        kind = network.get("kind", MLP)
+        depth = len(network["hidden"])
+        body = _layers(weights, depth) if kind == MLP else _own(network_from(folder, description, weights))
         return cls(
             PRESETS[description["preset"]],
-            _layers(read_weights(folder, description), len(network["hidden"])),
+            body,
             ordered=network.get("suits", "ordered") == "ordered",
             features=network.get("features", False),
         ).eval()
@@ -302,6 +304,11 @@ class PolicyGraph(nn.Module):
         legal = mask != 0
         chances = torch.softmax(x.masked_fill(~legal, MASKED), dim=1) * legal
         return chances, x.masked_fill(~legal, -torch.inf)
+
+
+def _own(network: Network) -> nn.Module:
+    """The policy of a network of the user's own."""
+    return cast("nn.Module", network.actor)
 
 
 def _layers(weights: Mapping[str, Float32Array], hidden: int) -> nn.Sequential:

@@ -24,6 +24,7 @@ from smear_env import (
     CheckpointError,
     InOrder,
     feature_scale,
+    is_again,
     load_plugins,
     observation_layout,
     observation_scale,
@@ -149,9 +150,9 @@ _KINDS: dict[str, Callable[..., Network]] = {MLP: Network}
 
 
 def register_kind(kind: str, make: Callable[..., Network]) -> None:
-    """Let `make`, called as `Network` is, make the networks of a kind; ValueError if the name is taken."""
-    if kind in _KINDS:
-        raise ValueError(f"network {kind!r} is registered already")
+    """Let `make`, called as `Network` is, make the networks of a kind; ValueError if the name is another's."""
+    if kind in _KINDS and not is_again(_KINDS[kind], make):
+        raise ValueError(f"network {kind!r} is registered already: choose another name")
     _KINDS[kind] = make
 
 

@@ -15,6 +15,7 @@ from smear_env import (
     PolicyAgent,
     Rules,
     VectorStep,
+    chosen_by,
     load_policy,
     make_agent,
     original_columns,
@@ -55,7 +56,8 @@ class Opponent:
             asked = np.flatnonzero(which == index)
             if len(asked):
                 games = rows[asked]
-                chosen[asked] = agent.act_batch(shown.observation[games], shown.mask[games])
+                masks = shown.mask[games]
+                chosen[asked] = chosen_by(self.name, agent.act_batch(shown.observation[games], masks), masks)
         return _in_order(chosen, seen.order[rows], self._rules[0], shown.mask.shape[1])
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, update_wrapper
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -49,13 +49,15 @@ MakeNetwork = Callable[[NetworkShape], tuple[nn.Module, nn.Module]]
 
 
 def register_network(name: str, make: MakeNetwork) -> None:
-    """Make the networks of `make` known as `name` in configurations and checkpoints; ValueError if it is taken.
+    """Make the networks of `make` known as `name` in configurations and checkpoints; ValueError if it is another's.
 
     The modules share no parameter and are functions of their inputs alone, without dropout or statistics of batches:
     what was chosen in play must come out again in the update.
     """
-    register_kind(name, type(name, (OwnNetwork,), {"kind": name, "make": staticmethod(make)}))
-    register_policy(name, partial(OwnPolicy, source=make))
+    # Both are known for those of `make` by its module and name.
+    written = {"__module__": make.__module__, "__qualname__": getattr(make, "__qualname__", "<unnamed>")}
+    register_kind(name, type(name, (OwnNetwork,), {"kind": name, "make": staticmethod(make), **written}))
+    register_policy(name, update_wrapper(partial(OwnPolicy, source=make), make))
 
 
 class OwnNetwork(Network):
@@ -161,7 +163,16 @@ class OwnPolicy(PolicyAgent):
 
     def read(self, weights: dict[str, Float32Array]) -> None:
         """Make the network of the checkpoint."""
+        self._read = weights
         self._network = network_from(self.folder, self.description, weights)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The network's class is made at registration, so that no pickle can name it; its weights travel.
+        return {name: value for name, value in self.__dict__.items() if name != "_network"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.read(self._read)
 
     @property
     def network(self) -> Any:

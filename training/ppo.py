@@ -22,7 +22,9 @@ from smear_env import Rules, load_policy, make_agent, read_policy, record_match,
 from training import checkpoint
 from training.config import TrainConfig, config_from
 from training.evaluate import evaluate
+from training.evaluation.players import strength_name
 from training.evaluation.run import Means
+from training.faults import told
 from training.metrics import DealCounts
 from training.peers import joined
 from training.progress import RunProgress
@@ -102,6 +104,8 @@ def train(
         raise ValueError(
             f"run_dir={str(folder)!r} holds a run: go on with --resume, or choose another --run-dir"
         )
+    if not resume:
+        _check_names(config.baselines)
     with ExitStack() as tracked:
         with joined(config.device) as (peers, device):
             # The others run to the same end in silence.
@@ -139,6 +143,17 @@ def train(
                 )
                 return []
         return _finish(trainer, folder, counts, console, trackers) if peers.is_first else []
+
+
+def _check_names(baselines: Sequence[str]) -> None:
+    """ValueError for two baselines whose strength would be one metric."""
+    known: dict[str, str] = {}
+    for one in baselines:
+        if (other := known.setdefault(strength_name(one), one)) != one:
+            raise ValueError(
+                f"baselines={other!r} and {one!r} would both be logged as {strength_name(one)!r}: leave one out, "
+                "or give its folder another name"
+            )
 
 
 def _iterate(trainer: Trainer, folder: Path, console: Console, trackers: Trackers) -> DealCounts:
@@ -206,7 +221,7 @@ def _watch(trainer: Trainer, folder: Path, trackers: Trackers) -> None:
 
 def _strength(found: dict[str, Any]) -> dict[str, float]:
     """The metrics of an evaluation against a baseline."""
-    name, (low, high) = f"strength/{Path(found['against']).name}", found["interval"]
+    name, (low, high) = strength_name(found["against"]), found["interval"]
     return {name: found["points_per_deal"], f"{name}_low": low, f"{name}_high": high}
 
 
@@ -250,7 +265,7 @@ def faults_told() -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError) as error:
-        sys.exit(f"error: {error}")
+        sys.exit(told(error))
     except KeyboardInterrupt:
         sys.exit("stopped at once; the last checkpoint, if there is one, stands: go on with --resume")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import update_wrapper
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,12 @@ def training_reward(name: str) -> str | RewardFunction:
     def paid(before: Any, after: Any, dealer: int) -> Sequence[float]:
         values = function(before, after, dealer)
         try:
-            centred: list[float] = (np.asarray(values, np.float64) - np.mean(values)).tolist()
+            found = np.asarray(values, np.float64)
         except (TypeError, ValueError):
-            return values  # what it is instead of numbers is told where it is paid
-        return centred
+            return values
+        # What is not a number for each team is left as it is, since the refusal shows it.
+        fit = found.shape == np.shape(before) and np.all(np.isfinite(found))
+        return (found - found.mean()).tolist() if fit else values
 
-    return paid
+    # The refusal names the function that was written, not this one.
+    return update_wrapper(paid, function)

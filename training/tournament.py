@@ -28,6 +28,7 @@ from training.evaluation.plays import Plays, match_shares
 from training.evaluation.ratings import Ratings, rate
 from training.evaluation.run import ALONE, Lineup, Means, play_lineups
 from training.evaluation.tables import print_tables
+from training.faults import told
 from training.files import commit, report_json
 from training.plots.style import check_picture
 from training.progress import show_progress
@@ -243,7 +244,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m training
 
             draw_crosstable(result, [given.picture])
     except (ValueError, OSError, RuntimeError) as error:
-        sys.exit(f"error: {error}")
+        sys.exit(told(error))
     except KeyboardInterrupt:
         sys.exit(f"stopped; what is done is in {given.runs}: the same command goes on")
     if printed:

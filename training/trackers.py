@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,6 +18,7 @@ from rich.console import Console
 
 from training.arrays import Int64Array
 from training.config import TrainConfig
+from training.evaluation.players import strength_name
 
 if TYPE_CHECKING:
     from torch.utils.tensorboard import SummaryWriter
@@ -167,7 +167,7 @@ class TensorBoardTracker(Tracker):
             name: value if isinstance(value, bool | int | float | str) else " ".join(map(str, value))
             for name, value in dataclasses.asdict(config).items()
         }
-        watched = [f"strength/{Path(one).name}" for one in config.baselines]
+        watched = [strength_name(one) for one in config.baselines]
         columns = dict.fromkeys([*watched, "policy/entropy", "deals/bids_made", "deals/passed_out"], 0.0)
         # `SummaryWriter.add_hparams` would begin a second run in a folder of its own.
         experiment, begun, self._ended = hparams(values, columns)

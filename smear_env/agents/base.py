@@ -100,6 +100,27 @@ def refuse_empty(masks: Int8Array) -> None:
         raise ValueError(f"the mask of row {empty[0]} has no legal action: only the seat to act can be asked")
 
 
+def chosen_by(agent: Any, actions: Any, masks: Int8Array) -> Int64Array:
+    """The actions [B] int64 that an agent, or one of this name, gave for masks [B, n]; ValueError naming what is wrong.
+
+    An environment would take -1 for waiting, and NumPy 3.7 for 3.
+    """
+    who = agent if isinstance(agent, str) else str(getattr(agent, "name", type(agent).__name__))
+    found = np.asarray(actions)
+    if found.shape != (len(masks),) or found.dtype.kind not in "iu":
+        raise ValueError(
+            f"agent {who!r} gave actions of shape {found.shape} and type {found.dtype}, "
+            f"expected [{len(masks)}] integers"
+        )
+    rows, inside = np.arange(len(masks)), (found >= 0) & (found < masks.shape[1])
+    wrong = np.flatnonzero(~inside | (masks[rows, np.where(inside, found, 0)] == 0))
+    if len(wrong):
+        row = wrong[0]
+        legal = np.flatnonzero(masks[row]).tolist()
+        raise ValueError(f"agent {who!r} chose action {found[row]} in row {row}, where {legal} are legal")
+    return found.astype(np.int64)
+
+
 def one_hot(actions: Int64Array, count: int) -> Float32Array:
     """Probabilities [B, count] float32 of agents that are sure, from their actions [B]."""
     rows = np.zeros((len(actions), count), np.float32)

@@ -25,7 +25,7 @@ from smear_env._typing import Float32Array, Int8Array, Int64Array
 from smear_env.agents.decision import choose, decide, evaluate, flatten
 from smear_env.features import feature_scale
 from smear_env.layout import layout_hash, observation_scale
-from smear_env.plugins import REMEDY, VARIABLE, load_plugins
+from smear_env.plugins import REMEDY, VARIABLE, is_again, load_plugins
 from smear_env.rules import Rules, preset_of
 from smear_env.suits import Bytes, suits_of
 
@@ -33,7 +33,7 @@ FORMAT = "smear-policy/1"
 DESCRIPTION = "policy.json"
 MLP = "mlp"
 """The kind of network that this module plays; descriptions without a kind: it."""
-ONNX_ENDING = ".onnx"
+ONNX_ENDING, TORCH_ENDING = ".onnx", ".pt2"
 METADATA = "smear_policy"
 """Key of an exported file's metadata under which the description stands, as JSON."""
 SUIT_ORDERS = ("ordered", "as_dealt")
@@ -67,6 +67,10 @@ def find_checkpoint(path_or_name: str | Path) -> Path:
     if given.suffix == ONNX_ENDING:
         raise CheckpointError(
             f"{given} is an exported policy, which plays and no more: give the checkpoint that it was made of"
+        )
+    if given.suffix == TORCH_ENDING:
+        raise CheckpointError(
+            f"{given} is a program of torch, for torch.export.load: give the checkpoint, or export it as ONNX"
         )
     shipped = checkpoints_folder() / str(path_or_name)
     for folder in (given, given / "checkpoint", shipped):
@@ -345,9 +349,9 @@ _LOADERS: dict[str, PolicyLoader] = {}
 
 
 def register_policy(kind: str, loader: PolicyLoader) -> None:
-    """Let `loader` play checkpoints whose network is of this kind; ValueError if another does."""
-    if kind == MLP or kind in _LOADERS:
-        raise ValueError(f"network {kind!r} is registered already")
+    """Let `loader` play checkpoints whose network is of this kind; ValueError if another does (`plugins.is_again`)."""
+    if kind == MLP or (kind in _LOADERS and not is_again(_LOADERS[kind], loader)):
+        raise ValueError(f"network {kind!r} is registered already: choose another name")
     _LOADERS[kind] = loader
 
 

@@ -12,7 +12,7 @@ from smear_env.agents.expert import AGGRESSIVE, CAUTIOUS, ExpertAgent
 from smear_env.agents.greedy import GreedyAgent
 from smear_env.agents.search.names import PATTERNS, make_search_agent
 from smear_env.agents.simple import PasserAgent, RandomAgent
-from smear_env.plugins import REMEDY, load_plugins
+from smear_env.plugins import REMEDY, is_again, load_plugins
 
 AgentLike = str | Path | Agent | Callable[[], Agent]
 """A registered name, a checkpoint's folder or shipped name, an agent, or what makes one."""
@@ -21,9 +21,9 @@ _FACTORIES: dict[str, Callable[[], Agent]] = {}
 
 
 def register_agent(name: str, factory: Callable[[], Agent]) -> None:
-    """Make `factory` known as `name`; ValueError if the name is taken."""
-    if name in _FACTORIES:
-        raise ValueError(f"agent {name!r} is registered already")
+    """Make `factory` known as `name`, or anew (`plugins.is_again`); ValueError if the name is another's."""
+    if name in _FACTORIES and not is_again(_FACTORIES[name], factory):
+        raise ValueError(f"agent {name!r} is registered already: choose another name")
     _FACTORIES[name] = factory
 
 

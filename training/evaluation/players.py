@@ -16,6 +16,7 @@ from smear_env import (
     PolicyAgent,
     Rules,
     checkpoints_folder,
+    chosen_by,
     load_policy,
     make_agent,
 )
@@ -120,6 +121,12 @@ def label(name: str) -> str:
     return path.parent.name if path.name == "checkpoint" else path.name
 
 
+def strength_name(baseline: str) -> str:
+    """The metric of a run that says how strong it is against a baseline, by what of a path says something."""
+    path = Path(baseline)
+    return f"strength/{path.parent.name if path.name == 'checkpoint' else path.name}"
+
+
 def sees_all(agent: Any) -> bool:
     """Whether an agent is shown the state beside the observation."""
     return bool(getattr(agent, "clairvoyant", False))
@@ -129,7 +136,7 @@ def decide(agent: Any, observations: Int8Array, masks: Int8Array, states: Int8Ar
     """Actions [B] of an agent; `states`, [B, s] as the seats to act see them, are for those that see all."""
     if sees_all(agent):
         return agent.act_batch_seeing(observations, masks, states)
-    return agent.act_batch(observations, masks)
+    return chosen_by(agent, agent.act_batch(observations, masks), masks)
 
 
 def draw_seed(*parts: object) -> int:

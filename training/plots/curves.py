@@ -16,7 +16,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from training.arrays import Float64Array, Int64Array
-from training.evaluation.players import label
+from training.evaluation.players import strength_name
 from training.plots.runs import Group, Run, Series
 from training.plots.style import FAINT, drawing, save, stroke
 
@@ -85,7 +85,7 @@ def panels_of(groups: Sequence[Group]) -> list[str]:
     found: dict[str, None] = {}
     for group in groups:
         for run in group.runs:
-            watched = [f"strength/{label(one)}" for one in run.config.get("baselines", ())]
+            watched = [strength_name(one) for one in run.config.get("baselines", ())]
             found |= dict.fromkeys(tag for tag in watched if tag in run.series)
     for group in groups:
         for run in group.runs:
