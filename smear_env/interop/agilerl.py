@@ -38,7 +38,9 @@ class Position(NamedTuple):
     """Mean over the episodes that the rollout has ended; 0 if it ended none."""
 
 
-def collect(learner: PPO, env: OrderedVectorEnv, at: Position | None = None, *, seed: int | None = None) -> Position:
+def collect(
+    learner: PPO, env: OrderedVectorEnv, at: Position | None = None, *, seed: int | None = None
+) -> Position:
     """Fill the learner's buffer, with advantages, for `learner.learn()`; where the games are then.
 
     So many steps are played as its `learn_step` is, in all games together. `at` is what the call before returned;
@@ -73,7 +75,7 @@ def collect(learner: PPO, env: OrderedVectorEnv, at: Position | None = None, *, 
 def agent_of(learner: PPO) -> ScoresAgent:
     """The learner as an agent: of the legal actions the likeliest. It goes on learning with the learner."""
 
-    def logits(inputs: Float32Array, mask: Int8Array) -> Any:  # noqa: ARG001  # masked by the agent
+    def logits(inputs: Float32Array, _: Int8Array) -> Any:
         features = learner.actor.extract_features(learner.preprocess_observation(inputs))
         return learner.actor.head_net.wrapped(features).detach().cpu()
 
