@@ -128,12 +128,13 @@ class OrderedVectorEnv(gymnasium.vector.VectorWrapper):
         """As the environment's; actions [N] are of the masks that were shown."""
         if self._seen is None:
             raise RuntimeError("call reset() before step()")
-        observation, *paid, info = self.games.step(self.view.actions(actions, self._seen.order))
+        chosen = self.view.actions(actions, self._seen.order)
+        observation, reward, terminated, truncated, info = self.games.step(chosen)
         for game in np.flatnonzero(info.get("_final_obs", False)):
             nothing_legal = np.zeros((1, len(self.rules.action_names)), np.int8)
             info["final_obs"][game] = self.view.see(info["final_obs"][game][None], nothing_legal).inputs[0]
         inputs, info = self._show(observation, info)
-        return inputs, *paid, info
+        return inputs, reward, terminated, truncated, info
 
     def action_masks(self) -> Int8Array:
         """Legal actions in order, a fresh [N, n] int8; `RuntimeError` before `reset`."""
