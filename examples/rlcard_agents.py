@@ -20,7 +20,7 @@ from rlcard.agents import DQNAgent
 from rlcard.utils import reorganize, tournament
 
 import smear_env
-from smear_env.interop.rlcard import AgentForRLCard, RLCardAgent
+from smear_env.interop.rlcard import RLCardAgent, agents_at
 from training.evaluate import compare, summarize
 
 
@@ -65,9 +65,7 @@ def main(rules: str = "four_point", deals: int = 5000, seed: int = 1) -> None:
     )
     print(f"ahead of passer by {result['points_per_deal']:+.2f} points per deal, 95 % {result['interval']}")
     env = rlcard.make("smear", {"rules": game, "seed": seed})
-    experts = [
-        AgentForRLCard(smear_env.make_agent("expert"), game, seat=seat) for seat in range(game.players)
-    ]
+    experts = agents_at(env, "expert")
     env.set_agents([player if seat % game.teams == 0 else experts[seat] for seat in range(game.players)])
     print(f"against expert in RLCard's tournament: {tournament(env, 200)[0]:+.2f} points per deal")
 

@@ -12,7 +12,7 @@ from gymnasium.utils.env_checker import check_env
 
 import smear_env
 from smear_env.interop.checkpoint import save_layers
-from smear_env.interop.ordered import OrderedSuits, OrderedView
+from smear_env.interop.ordered import OrderedSuits, OrderedVectorEnv, OrderedView
 from smear_env.interop.scaled import ScaledObservation
 from smear_env.single import SmearSingleEnv
 
@@ -100,6 +100,36 @@ def test_layers_that_do_not_fit__are_refused(tmp_path: Path) -> None:
 def test_gymnasium_wrappers__pass_its_checker_and_keep_to_their_spaces(rules: str) -> None:
     for wrap in (ScaledObservation, OrderedSuits):
         check_env(wrap(SmearSingleEnv(rules)), skip_render_check=True)
+
+
+@GAMES
+def test_ordered_vector__shows_each_game_as_the_single_environment_does(rules: str) -> None:
+    given: dict[str, Any] = {"opponents": "greedy", "episode": "deal", "reward": "points"}
+    many, one = OrderedVectorEnv(1, rules, **given), OrderedSuits(SmearSingleEnv(rules, **given))
+    inputs, info = many.reset(seed=4)
+    expected, told = one.reset(seed=4)
+    ends = 0
+    for _ in range(60):
+        assert inputs.dtype == many.observation_space.dtype
+        np.testing.assert_array_equal(inputs[0], expected)
+        np.testing.assert_array_equal(info["action_mask"][0], told["action_mask"])
+        np.testing.assert_array_equal(many.action_masks()[0], told["action_mask"])
+        action = int(np.flatnonzero(told["action_mask"])[-1])
+        inputs, reward, ended, _, info = many.step(np.array([action]))
+        expected, paid, over, _, told = one.step(action)
+        assert (reward[0], ended[0]) == (paid, over)
+        if over:
+            np.testing.assert_array_equal(info["final_obs"][0], expected)
+            ends += 1
+            expected, told = one.reset()
+    assert ends > 2
+
+
+def test_ordered_vector__asks_for_reset_first() -> None:
+    games = OrderedVectorEnv(2, "mini")
+    for use in (games.action_masks, lambda: games.step(np.zeros(2, np.int64))):
+        with pytest.raises(RuntimeError, match=r"reset\(\)"):
+            use()
 
 
 @GAMES

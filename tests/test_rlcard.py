@@ -14,18 +14,12 @@ from rlcard.agents.random_agent import RandomAgent
 from rlcard.utils import reorganize, tournament
 
 from smear_env import make_agent, make_rules
-from smear_env.interop.rlcard import AgentForRLCard, RLCardAgent
+from smear_env.interop.rlcard import AgentForRLCard, RLCardAgent, agents_at
 from training.evaluate import compare, summarize
 
 
 def make(rules: Any = "four_point", **config: Any) -> Any:
     return rlcard.make("smear", {"rules": rules, "seed": 3, **config})
-
-
-def ours(env: Any, name: str) -> list[AgentForRLCard]:
-    return [
-        AgentForRLCard(make_agent(name), env.rules, seat=seat, seed=seat) for seat in range(env.num_players)
-    ]
 
 
 @pytest.mark.parametrize("rules", ["mini", "four_point", "schmier"])
@@ -94,7 +88,7 @@ def test_env__an_illegal_action_is_refused_and_changes_nothing() -> None:
 
 def test_agent_for_rlcard__plays_as_it_does_here() -> None:
     env = make()
-    players = ours(env, "expert")
+    players = agents_at(env, "expert")
     expert = make_agent("expert")
     expert.reset(env.rules, -1, 0)
     state, seat = env.reset()
@@ -109,7 +103,7 @@ def test_agent_for_rlcard__plays_as_it_does_here() -> None:
 
 def test_agent_for_rlcard__wins_rlcards_tournament() -> None:
     env = make()
-    experts, passers = ours(env, "expert"), ours(env, "passer")
+    experts, passers = agents_at(env, "expert"), agents_at(env, "passer")
     env.set_agents([experts[0], passers[1], experts[2], passers[3]])
     payoffs = tournament(env, 100)
     assert payoffs[0] == payoffs[2] == -payoffs[1] > 0.5

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.vector.utils import batch_space
 
 from smear_env._typing import Float32Array, Int8Array, Int64Array
 from smear_env.features import feature_scale
 from smear_env.layout import observation_scale
 from smear_env.rules import Rules
-from smear_env.single import LegalDiscrete
+from smear_env.single import LegalDiscrete, SmearSingleVectorEnv
 from smear_env.suits import order_suits, original_actions
 
 
@@ -102,4 +103,48 @@ class OrderedSuits(gymnasium.Wrapper[Any, Any, Any, Any]):
         return self._seen.inputs[0], {**info, "action_mask": self.action_masks()}
 
 
-__all__ = ["OrderedSuits", "OrderedView", "Seen"]
+class OrderedVectorEnv(gymnasium.vector.VectorWrapper):
+    """`SmearSingleVectorEnv`, made with the same arguments, with suits in order: observations, masks and actions.
+
+    Observations are [N, d + f] float32, also those of `info["final_obs"]`.
+    """
+
+    def __init__(self, num_envs: int = 1, rules: str | Rules = "four_point", **arguments: Any) -> None:
+        self.games = SmearSingleVectorEnv(num_envs, rules, **arguments)
+        super().__init__(self.games)
+        self.rules = self.games.rules
+        self.view = OrderedView(self.rules)
+        self.single_observation_space = self.view.space
+        self.observation_space = batch_space(self.view.space, num_envs)
+        self._seen: Seen | None = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Float32Array, dict[str, Any]]:
+        """As the environment's."""
+        return self._show(*self.games.reset(seed=seed, options=options))
+
+    def step(self, actions: Any) -> tuple[Float32Array, Any, Any, Any, dict[str, Any]]:
+        """As the environment's; actions [N] are of the masks that were shown."""
+        if self._seen is None:
+            raise RuntimeError("call reset() before step()")
+        chosen = self.view.actions(actions, self._seen.order)
+        observation, reward, terminated, truncated, info = self.games.step(chosen)
+        for game in np.flatnonzero(info.get("_final_obs", False)):
+            nothing_legal = np.zeros((1, len(self.rules.action_names)), np.int8)
+            info["final_obs"][game] = self.view.see(info["final_obs"][game][None], nothing_legal).inputs[0]
+        inputs, info = self._show(observation, info)
+        return inputs, reward, terminated, truncated, info
+
+    def action_masks(self) -> Int8Array:
+        """Legal actions in order, a fresh [N, n] int8; `RuntimeError` before `reset`."""
+        if self._seen is None:
+            raise RuntimeError("call reset() before action_masks()")
+        return self._seen.mask.copy()
+
+    def _show(self, observation: Int8Array, info: dict[str, Any]) -> tuple[Float32Array, dict[str, Any]]:
+        self._seen = self.view.see(observation, info["action_mask"])
+        return self._seen.inputs, {**info, "action_mask": self.action_masks()}
+
+
+__all__ = ["OrderedSuits", "OrderedVectorEnv", "OrderedView", "Seen"]

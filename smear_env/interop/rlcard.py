@@ -9,12 +9,14 @@ observation scaled to about -1..1, `raw_obs` the same as it is, int8, which `sme
 actions are ids, raw ones the names of transcripts. `action_record` is what the seat saw: cards that others threw face
 down are `?` in it. With `allow_step_back` a state can be gone back from, as RLCard's CFR agent asks.
 
-`RLCardAgent` is a player of RLCard's as an agent here, `AgentForRLCard` an agent of ours as a player there.
+`RLCardAgent` is a player of RLCard's as an agent here, `AgentForRLCard` an agent of ours as a player there;
+`agents_at` makes one of these for each seat of a table.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from rlcard.envs.registration import register, registry
 from smear_env._jit import announce_compilation
 from smear_env._typing import Float32Array, Int8Array, Int64Array
 from smear_env.agents.base import Agent, BaseAgent, one_hot, refuse_empty
+from smear_env.agents.registry import make_agent
 from smear_env.batch import REWARD_POINTS
 from smear_env.engine.state import DISCARD, EXCHANGE, SEATS
 from smear_env.layout import observation_layout, observation_scale, vector_size
@@ -234,7 +237,18 @@ class AgentForRLCard:
         return state["raw_obs"], mask
 
 
+def agents_at(env: SmearEnv, agent: str | Path = "four_point", *, seed: int = 0) -> list[AgentForRLCard]:
+    """An agent of ours, by name or by its checkpoint's folder, for each seat of a table, in the seats' order.
+
+    What those draw that draw depends on `seed` and the seat.
+    """
+    return [
+        AgentForRLCard(make_agent(agent), env.rules, seat=seat, seed=seed + seat)
+        for seat in range(env.num_players)
+    ]
+
+
 if NAME not in registry.env_specs:
     register(NAME, "smear_env.interop.rlcard:SmearEnv")
 
-__all__ = ["AgentForRLCard", "RLCardAgent", "SmearEnv", "SmearGame", "rlcard_state"]
+__all__ = ["AgentForRLCard", "RLCardAgent", "SmearEnv", "SmearGame", "agents_at", "rlcard_state"]

@@ -8,11 +8,21 @@ import pytest
 pytest.importorskip("agilerl")
 
 import torch
+from agilerl.algorithms import PPO
 
 import smear_env
+from smear_env.interop.agilerl import collect
+from smear_env.interop.ordered import OrderedVectorEnv
 from tests.integrations.helpers import BOTH, Record, beats_passer, example, plays_legally, run_snippet
 
 pytestmark = pytest.mark.integration
+KEPT = ("observations", "actions", "rewards", "dones", "action_masks")
+
+
+def first_legal(inputs: np.ndarray, action_mask: np.ndarray) -> tuple[np.ndarray, ...]:
+    """What `PPO.get_action` returns, of a player that draws nothing."""
+    nothing = np.zeros(len(inputs), np.float32)
+    return action_mask.argmax(axis=1), nothing, nothing, nothing
 
 
 @BOTH
@@ -20,9 +30,9 @@ def test_learning__sees_each_decisions_own_mask(rules: str) -> None:
     """The probability of what was done is the same in learning as in collecting, as long as nothing is learnt."""
     module, game = example("agilerl_ppo"), smear_env.make_rules(rules)
     torch.manual_seed(1)
-    learner = module.learner_of(game)
-    games = module.OrderedGames(game, "greedy")
-    module.collect(learner, games, *games.reset(seed=1), np.zeros(module.GAMES, bool))
+    games = module.make_games(game, "greedy")
+    learner = module.learner_of(games)
+    collect(learner, games, seed=1)
     kept = learner.rollout_buffer.get_tensor_batch(device="cpu")
     masks = kept["action_masks"].reshape(-1, len(game.action_names))
     assert len(torch.unique(masks, dim=0)) > 20
@@ -37,11 +47,12 @@ def test_learning__sees_each_decisions_own_mask(rules: str) -> None:
 def test_advantages__reach_back_to_the_beginning_of_a_deal_and_not_beyond() -> None:
     module, game = example("agilerl_ppo"), smear_env.make_rules("four_point")
     torch.manual_seed(1)
-    learner, games = module.learner_of(game), module.OrderedGames(game, "greedy")
-    at = module.collect(learner, games, *games.reset(seed=1), np.zeros(module.GAMES, bool))
+    games = module.make_games(game, "greedy")
+    learner = module.learner_of(games)
+    at = collect(learner, games, seed=1)
     kept = learner.rollout_buffer.buffer
     rewards, values, began = (kept[name].numpy() for name in ("rewards", "values", "dones"))
-    ended = np.concatenate([began[1:], at[2][None]])
+    ended = np.concatenate([began[1:], at.began[None]])
     after = np.concatenate([values[1:], np.zeros_like(values[:1])])
     expected, following = np.zeros_like(rewards), np.zeros(module.GAMES)
     for step in reversed(range(len(rewards))):
@@ -54,6 +65,32 @@ def test_advantages__reach_back_to_the_beginning_of_a_deal_and_not_beyond() -> N
     assert np.allclose(kept["advantages"].numpy()[finished], expected[finished], atol=1e-4)
     # A deal's points count for decisions before its last.
     assert (rewards != 0).sum() < np.abs(expected).astype(bool).sum() / 3
+    assert at.reward_per_episode == pytest.approx(rewards.sum() / ended.sum(), abs=1e-5)
+
+
+def test_collecting__goes_on_where_it_stopped() -> None:
+    """Two short rollouts are one long one, as long as nothing is learnt."""
+    games = OrderedVectorEnv(4, "four_point", opponents="greedy", episode="deal", reward="points")
+    spaces = games.single_observation_space, games.single_action_space
+    seen = {}
+    for steps in (40, 80):
+        learner = PPO(*spaces, num_envs=4, learn_step=steps)
+        learner.get_action = first_legal
+        at, rows = None, []
+        for _ in range(80 // steps):
+            at = collect(learner, games, at, seed=1)
+            rows.append({name: learner.rollout_buffer.buffer[name].numpy().copy() for name in KEPT})
+        seen[steps] = {name: np.concatenate([one[name] for one in rows]) for name in KEPT}
+    assert seen[80]["dones"].sum() > 4
+    for name in KEPT:
+        assert np.array_equal(seen[40][name], seen[80][name]), name
+
+
+def test_learner_for_another_number_of_games__is_refused() -> None:
+    games = OrderedVectorEnv(4, "mini")
+    learner = PPO(games.single_observation_space, games.single_action_space, num_envs=8)
+    with pytest.raises(ValueError, match="num_envs=8, but env has 4 games"):
+        collect(learner, games)
 
 
 def test_ppo__beats_passer(record_property: Record) -> None:
@@ -69,5 +106,8 @@ def test_ppo__learns_schmier_as_well() -> None:
 
 
 @BOTH
-def test_snippet__runs(rules: str) -> None:
-    assert run_snippet("agilerl", rules)["value"].shape == (16,)
+def test_snippet__learns(rules: str, record_property: Record) -> None:
+    """What has learnt nothing plays at random."""
+    torch.manual_seed(1)
+    agent = run_snippet("agilerl", rules)["agent"]
+    beats_passer(record_property, "snippet", agent, rules, pairs=100, against="random")

@@ -27,7 +27,13 @@ def test_dqn__learns_by_other_rules_as_well(rules: str) -> None:
 
 
 @BOTH
-def test_snippet__runs(rules: str) -> None:
+def test_snippet__learns_from_its_own_seat(rules: str) -> None:
     found, game = run_snippet("rlcard", rules), smear_env.make_rules(rules)
-    assert len(found["payoffs"]) == game.players
-    plays_legally(found["outsider"], game)
+    learner = found["learner"]
+    assert learner.total_t > learner.train_t > 100
+    # What was kept are decisions of whole deals, the last of each with what the deal paid.
+    ends = [one for one in learner.memory.memory if one.done]
+    assert 90 < len(ends) <= 100
+    assert any(one.reward for one in ends)
+    assert not any(one.reward for one in learner.memory.memory if not one.done)
+    plays_legally(RLCardAgent(learner), game)
