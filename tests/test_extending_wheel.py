@@ -35,28 +35,21 @@ def run(*command: str, folder: Path, plugins: str = "") -> str:
 def installed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     """The Python of a new environment with the wheel, and a user's folder with the examples.
 
-    What the package depends on is lent by the environment of the tests, so that nothing is downloaded.
+    What the package depends on is lent by the environment of the tests, so that nothing is downloaded; or, with
+    `SMEAR_WHEEL_FROM_INDEX=1`, installed as pip resolves it, which also shows that nothing is missing there.
     """
     root = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-m", "build", "--wheel", "--outdir", str(root), str(ROOT), folder=ROOT)
     (wheel,) = root.glob("*.whl")
+    from_index = os.environ.get("SMEAR_WHEEL_FROM_INDEX") == "1"
     run(sys.executable, "-m", "venv", "--without-pip", str(root / "venv"), folder=root)
     python = root / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
-    install = (
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        str(python),
-        "install",
-        "--no-deps",
-        "--no-index",
-        str(wheel),
-    )
-    run(*install, folder=root)
-    site = run(str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=root)
-    # A plain path: the lines of the files there, as of an editable install, are not read.
-    (Path(site.strip()) / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    wanted = (f"{wheel}[train]",) if from_index else ("--no-deps", "--no-index", str(wheel))
+    run(sys.executable, "-m", "pip", "--python", str(python), "install", "-q", *wanted, folder=root)
+    if not from_index:
+        site = run(str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=root)
+        # A plain path: the lines of the files there, as of an editable install, are not read.
+        (Path(site.strip()) / "lent.pth").write_text(sysconfig.get_path("purelib") + "\n")
     user = root / "user"
     user.mkdir()
     for name in OWN:
