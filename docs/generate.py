@@ -239,6 +239,7 @@ def library_row(name: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
     margins = [
         f"{one['rules']}: {one['points_per_deal']:+.2f} [{one['interval'][0]:+.2f}, {one['interval'][1]:+.2f}]"
         for one in found.get("margins", [])
+        if one["against"] == "passer"
     ]
     example = entry.get("example", "")
     return (
