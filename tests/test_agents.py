@@ -191,4 +191,4 @@ def test_make_agent__names_what_exists() -> None:
 
 def test_register_agent__refuses_a_taken_name() -> None:
     with pytest.raises(ValueError, match="greedy"):
-        register_agent("greedy", GreedyAgent)
+        register_agent("greedy", RandomAgent)

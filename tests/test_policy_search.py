@@ -56,7 +56,10 @@ def test_policy_search__decides_alike_in_any_order_of_calls(game: str) -> None:
     assert np.array_equal(chances.sum(axis=1), np.ones(len(rows)))
     assert np.array_equal(agent.improved(rows[:9], masks[:9]), agent.improved(rows[:9], masks[:9]))
     assert started(rules, seed=4, doubt=0.0).act_batch(rows, masks).tolist() == actions.tolist()
-    assert started(rules, seed=5, doubt=0.0).act_batch(rows, masks).tolist() != actions.tolist()
+    # The same action may be best in the worlds that another seed draws, but not every time.
+    rows, masks = (np.array(part) for part in zip(*random_decisions(rules, 3, 6, 0.3), strict=True))
+    first, other = (started(rules, seed=seed, doubt=0.0).improved(rows, masks) for seed in (4, 5))
+    assert not np.array_equal(first, other)
 
 
 def test_policy_search__that_doubts_everything_is_the_policy() -> None:

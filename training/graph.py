@@ -311,7 +311,23 @@ def _own(network: Network) -> nn.Module:
     return cast("nn.Module", network.actor)
 
 
-def _layers(weights: Mapping[str, Float32Array], hidden: int) -> nn.Sequential:
+class _InDouble(nn.Module):
+    """Layers in double precision between float32 inputs and outputs.
+
+    The logits of a policy that is sure of itself are hundreds, of which float32 keeps five digits: two ways to add them
+    up then differ by more than 1e-5 in a probability. With one of them exact, what is left is the kernels' rounding.
+    """
+
+    def __init__(self, layers: nn.Module) -> None:
+        super().__init__()
+        self.layers = layers.double()
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """[B, inputs] to [B, n]."""
+        return cast("Tensor", self.layers(inputs.double())).to(torch.float32)
+
+
+def _layers(weights: Mapping[str, Float32Array], hidden: int) -> nn.Module:
     """A checkpoint's stack of so many hidden ReLU layers and its last one."""
     parts: list[nn.Module] = []
     for name in (*(f"trunk.{index}" for index in range(hidden)), "policy"):
@@ -319,4 +335,4 @@ def _layers(weights: Mapping[str, Float32Array], hidden: int) -> nn.Sequential:
         layer = nn.Linear(weight.shape[1], weight.shape[0])
         layer.load_state_dict({"weight": weight, "bias": bias})
         parts += [layer, nn.ReLU()]
-    return nn.Sequential(*parts[:-1])
+    return _InDouble(nn.Sequential(*parts[:-1]))
