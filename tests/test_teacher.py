@@ -74,19 +74,20 @@ def test_lesson__is_what_the_policy_makes_of_each_action(
     with torch.no_grad():
         network.policy.weight.mul_(100)
     limit = 3 * env.rules.players
-    teacher, agent = Teacher(rules, limit, 0.75, early), make_agent("greedy")
+    teacher, agent = Teacher(rules, limit, 0.75, early, 0.5), make_agent("greedy")
     agent.reset(rules[0], -1, 0)
     shown, taught = env.reset(), 0
     for step in range(45):
         seen, states = network.see(shown.observation, shown.mask), env.state(relative=True)
         learns, chances = np.arange(N) % 2 != step % 2, np.linspace(0, 0.99, N)
+        sure = np.arange(N) % 6 == 0
         lesson = np.full(shown.mask.shape, np.nan, np.float32)
-        found = teacher.teach(env, network, shown, seen, states, learns, chances, lesson)
+        found = teacher.teach(env, network, shown, seen, states, learns, sure, chances, lesson)
         phase = pieces(shown.observation, observation_layout(rules[0]))["phase"]
         held = pieces(states, state_layout(rules[0]))["hand"].sum(axis=(1, 2))
         late = (phase[:, PHASE_NAMES.index("play")] == 1) & (held <= limit)
         share = np.where(late, 0.75, np.where(phase[:, PHASE_NAMES.index("bid")] == 1, 0, early))
-        np.testing.assert_array_equal(found, learns & (chances < share))
+        np.testing.assert_array_equal(found, learns & (chances < share * np.where(sure, 0.5, 1)))
         assert np.isnan(lesson[~found]).all()
         for game in np.flatnonzero(found)[:2]:
             snapshot, team = env.snapshot()["states"][game], int(shown.seat[game]) % env.teams
@@ -121,6 +122,23 @@ def test_trainer__is_taught_once_bids_are_its_own(preset: str, tmp_path: Path) -
         assert taught[-1] == (found["policy/regret"] > 0)
     assert weights == [0, 0, 0, 0, 0.8, 0.8, 0.8, 0.8]
     assert taught == [False] * 4 + [True] * 4
+
+
+def test_trainer__teaches_what_its_policy_is_sure_of_less_often(tmp_path: Path) -> None:
+    """With no share at all where an action is nearly certain, only decisions with a doubtful action have lessons."""
+    changed = {"teacher": 1.0, "teacher_share": 1.0, "teacher_cards": 24, "auction_by_chance": 0.0}
+    rollouts = {}
+    for share in (1.0, 0.0):
+        trainer = Trainer(tiny(tmp_path / str(share), **changed, teacher_sure=share))
+        with torch.no_grad():
+            trainer.network.policy.weight.mul_(3000)  # sure of many of its actions, by chance
+        trainer.iterate(DealCounts("four_point", trainer.free))
+        rollouts[share] = trainer.rollout
+    every, doubtful = rollouts[1.0], rollouts[0.0]
+    np.testing.assert_array_equal(every.action, doubtful.action)  # lessons take nothing from the draws
+    sure = every.log_probability >= np.log(0.95)
+    assert 0 < sure[every.taught].sum() < every.taught.sum()
+    np.testing.assert_array_equal(doubtful.taught, every.taught & ~sure)
 
 
 def test_trainer__of_a_target_is_taught_its_own_decisions_alone(tmp_path: Path) -> None:

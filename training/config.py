@@ -89,6 +89,8 @@ class TrainConfig:
     """Share of the card decisions late in a deal that are taught."""
     teacher_early: float = 0.0
     """Share of discards, of trump named and of earlier cards that is taught. A play-out is several times as long."""
+    teacher_sure: float = 1.0
+    """So much of these shares where the action drawn had a probability of 0.95 or more: there is less to learn there."""
     teacher_cards: int = 12
     """Late in a deal: at most so many cards are left in all hands."""
     target: str = ""
@@ -188,7 +190,7 @@ _RANGES = (
         0,
         1,
     ),
-    ("teacher_early opponents_share", 0, 1),
+    ("teacher_early teacher_sure opponents_share", 0, 1),
     ("teacher_softness learning_rate clip max_gradient_norm checkpoint_minutes", 1e-12, math.inf),
 )
 

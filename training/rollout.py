@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,6 +17,9 @@ from training.network import Network
 from training.noise import ACTION, LESSON, LEVEL, PASS, Noise
 from training.others import LEARNER, Others
 from training.teacher import Teacher
+
+SURE = math.log(0.95)
+"""The policy counts as sure where the action drawn has this log-probability or more, which is its favourite then."""
 
 
 @dataclass
@@ -114,14 +118,16 @@ def collect(
             rollout.learns[step] = turns == LEARNER
             rollout.log_probability[step], rollout.value[step] = 0, 0
             rows = np.flatnonzero(turns == LEARNER)
-        rollout.taught[step] = False
-        if teacher:
-            learns, lesson = rollout.learns[step], rollout.lesson[step]
-            rollout.taught[step] = teacher.teach(
-                *(env, network, shown, seen, full), learns, uniforms[:, LESSON], lesson
-            )
         mask = seen.mask[rows]
         chosen, log_probability = choose(network, seen.observation[rows], mask, uniforms[rows, ACTION])
+        rollout.log_probability[step, rows] = log_probability
+        rollout.taught[step] = False
+        if teacher:
+            sure = rollout.learns[step] & (rollout.log_probability[step] >= SURE)
+            rollout.taught[step] = teacher.teach(
+                *(env, network, shown, seen, full),
+                *(rollout.learns[step], sure, uniforms[:, LESSON], rollout.lesson[step]),
+            )
         rollout.by_chance[step] = False
         if auction_by_chance:
             bidding = seen.observation[rows, network.bidding_flag] == 1
@@ -129,7 +135,6 @@ def collect(
             rollout.by_chance[step, rows] = bidding
         actions[rows] = chosen
         rollout.seat[step] = shown.seat
-        rollout.log_probability[step, rows] = log_probability
         rollout.value[step, rows] = team_values(judge(network, state[rows]), shown.seat[rows], teams)
         shown = env.step(original_actions(actions, seen.order, env.rules))
         rollout.reward[step] = pay(env) if pay else shown.reward

@@ -48,6 +48,7 @@ class Teacher:
         most_cards: a card decision is late in a deal if no more cards are left in all hands.
         share: of the decisions late in a deal that are taught.
         early: share of all others but bids.
+        sure: how much of either share is taught of decisions that the policy is sure of.
         pay_for: gives what deals pay in an env of games by some rules, one for each game; points if None.
     """
 
@@ -57,6 +58,7 @@ class Teacher:
         most_cards: int,
         share: float = 1.0,
         early: float = 0.0,
+        sure: float = 1.0,
         pay_for: Callable[[list[Rules]], Pay] | None = None,
     ) -> None:
         # As many places for each of the rules as there are games by it.
@@ -71,7 +73,7 @@ class Teacher:
         self._pay = pay_for(places) if pay_for else None
         self._phase = observation_layout(rules[0])["phase"].start
         self._hands = state_layout(rules[0])["hand"].slice
-        self._most_cards, self._share, self._early = most_cards, share, early
+        self._most_cards, self._share, self._early, self._sure = most_cards, share, early, sure
 
     def teach(
         self,
@@ -81,6 +83,7 @@ class Teacher:
         seen: InOrder,
         states: Int8Array,
         learns: BoolArray,
+        sure: BoolArray,
         chances: Float64Array,
         lesson: Float32Array,
     ) -> BoolArray:
@@ -88,12 +91,13 @@ class Teacher:
 
         network: plays on in all seats. shown, seen, states: what the games show now, what the network sees of it, and
         their states [N, s]. learns: [N] games that may be taught, each if its number of chances [N], uniform in [0, 1),
-        is below the share of decisions like its own. lesson: [N, n], written with what the team of
+        is below the share of decisions like its own; sure: [N] of which of them the policy is sure. lesson: [N, n], written with what the team of
         the seat to act earns to the end of the deal, as rewards are; 0 where an action is not legal.
         """
         playing, bidding = (seen.observation[:, self._phase + phase] == 1 for phase in (PLAYING, BIDDING))
         late = playing & (states[:, self._hands].sum(axis=1) <= self._most_cards)
-        can = learns & (chances < np.where(late, self._share, self._early)) & ~bidding
+        share = np.where(late, self._share, self._early) * np.where(sure, self._sure, 1)
+        can = learns & (chances < share) & ~bidding
         lesson[can] = 0
         games, actions = np.nonzero(seen.mask * can[:, None])
         if not len(games):

@@ -86,7 +86,7 @@ class Trainer:
         self.teacher = None
         if config.teacher:
             pay_for = self._pay_for if config.equity else None
-            shares = config.teacher_share, config.teacher_early
+            shares = config.teacher_share, config.teacher_early, config.teacher_sure
             self.teacher = Teacher(self.rules, config.teacher_cards, *shares, pay_for)
         self.rollout = Rollout.empty(
             *(config.steps, self.shown, self.network), lessons=self.teacher is not None
