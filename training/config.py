@@ -90,7 +90,7 @@ class TrainConfig:
     teacher_early: float = 0.0
     """Share of discards, of trump named and of earlier cards that is taught. A play-out is several times as long."""
     teacher_sure: float = 1.0
-    """So much of these shares where the action drawn had a probability of 0.95 or more: there is less to learn there."""
+    """So much of these shares where the action drawn had a probability of 0.95 or more: less is left to learn there."""
     teacher_cards: int = 12
     """Late in a deal: at most so many cards are left in all hands."""
     target: str = ""

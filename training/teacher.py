@@ -91,8 +91,9 @@ class Teacher:
 
         network: plays on in all seats. shown, seen, states: what the games show now, what the network sees of it, and
         their states [N, s]. learns: [N] games that may be taught, each if its number of chances [N], uniform in [0, 1),
-        is below the share of decisions like its own; sure: [N] of which of them the policy is sure. lesson: [N, n], written with what the team of
-        the seat to act earns to the end of the deal, as rewards are; 0 where an action is not legal.
+        is below the share of decisions like its own; sure: [N] games where the policy is sure of its action. lesson:
+        [N, n], written with what the team of the seat to act earns to the end of the deal, as rewards are; 0 where an
+        action is not legal.
         """
         playing, bidding = (seen.observation[:, self._phase + phase] == 1 for phase in (PLAYING, BIDDING))
         late = playing & (states[:, self._hands].sum(axis=1) <= self._most_cards)
