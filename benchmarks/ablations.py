@@ -60,9 +60,9 @@ ABLATIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "suits as dealt": {"suits": "as_dealt"},
         "match equity": {"equity": "four_point"},
         "half against past selves": {"past_share": 0.5},
-        "2x128, equal time": widths(128, 128, decisions=1.0),
-        "3x256, equal time": widths(256, 256, 256, decisions=1.0),
-        "3x512, equal time": widths(512, 512, 512, decisions=1.0),
+        "2x128, equal time": widths(128, 128, decisions=1.8),
+        "3x256, equal time": widths(256, 256, 256, decisions=0.78),
+        "3x512, equal time": widths(512, 512, 512, decisions=0.31),
         "features": {"features": True},
     },
     "schmier": {
