@@ -35,6 +35,7 @@ from smear_env import (
     read_policy,
 )
 from training.arrays import Float32Array, Int8Array
+from training.evaluation.players import telling_name
 from training.faults import told
 from training.files import write_atomically
 from training.graph import PolicyGraph
@@ -174,9 +175,8 @@ def export(checkpoint: str | Path, format: Format, out: Path | None = None) -> t
     errors, which are RuntimeErrors, for a network of the user's own that it cannot follow.
     """
     folder = find_checkpoint(checkpoint)
-    place = folder.resolve()  # `.` has no name of its own
-    name = place.parent.name if place.name == "checkpoint" else place.name
-    path = Path(f"{name}{ENDINGS[format]}") if out is None else out
+    # Resolved, since `.` has no name of its own.
+    path = Path(f"{telling_name(folder.resolve())}{ENDINGS[format]}") if out is None else out
     if path.suffix != ENDINGS[format]:
         raise ValueError(f"out={str(path)!r} must end with {ENDINGS[format]} for format={format!r}")
     with _as_it_is(folder) as kept:

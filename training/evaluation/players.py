@@ -116,15 +116,17 @@ def own_file(source: Any) -> dict[str, str]:
 def label(name: str) -> str:
     """What tables call a player: the name, of a checkpoint the last folder that says something."""
     path = Path(name)
-    if not path.is_dir():
-        return name
-    return path.parent.name if path.name == "checkpoint" else path.name
+    return telling_name(path) if path.is_dir() else name
+
+
+def telling_name(folder: Path) -> str:
+    """The last part of a checkpoint's path that says something: of a run's it is the run's name."""
+    return folder.parent.name if folder.name == "checkpoint" else folder.name
 
 
 def strength_name(baseline: str) -> str:
-    """The metric of a run that says how strong it is against a baseline, by what of a path says something."""
-    path = Path(baseline)
-    return f"strength/{path.parent.name if path.name == 'checkpoint' else path.name}"
+    """The metric of a run that says how strong it is against a baseline, whether its folder is there or not."""
+    return f"strength/{telling_name(Path(baseline))}"
 
 
 def sees_all(agent: Any) -> bool:
