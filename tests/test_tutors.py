@@ -59,7 +59,7 @@ def test_trainer__comes_to_play_as_its_tutors_do(preset: str, tmp_path: Path) ->
     distances = [
         trainer.iterate(DealCounts(preset, trainer.free))["policy/tutors_kl"] for _ in range(30)
     ]
-    assert np.mean(distances[-3:]) < 0.5 * distances[0]
+    assert np.mean(distances[-3:]) < 0.7 * distances[0]
 
 
 def test_tutor__of_another_game_is_refused(tmp_path: Path) -> None:
