@@ -169,10 +169,7 @@ def test_loss__derivatives_are_those_of_its_terms(preset: str, seed: int) -> Non
     logits, mask = masked_logits(preset, 6)
     teams = PRESETS[preset].teams
     values, returns = generator.normal(size=(2, 6, teams))
-    weights = Weights(
-        *(0.2, 0.3, 0.7, 0.5),
-        **{"magnet": 0.4, "teacher": 0.6, "point": 0.5, "softness": 2.0, "tutors": 0.3},
-    )
+    weights = Weights(0.2, 0.3, 0.7, 0.5, magnet=0.4, teacher=0.6, point=0.5, softness=2.0, tutors=0.3)
     magnet, tutors, lesson = generator.normal(size=(3, *logits.shape)).astype(np.float32)
     taught = np.arange(6) > 3
     by_chance, bidding = np.arange(6) == 1, np.arange(6) < 3
@@ -251,7 +248,10 @@ def test_loss__tutors_hand_worked() -> None:
     assert found.by_logits[0] == pytest.approx([-0.5 * 2 * 0.25, 0.5 * 2 * 0.25])
     earned = find(
         *(np.zeros((1, 2)), np.ones((1, 2))),
-        **{"tutors": np.zeros((1, 2)), "weights": told, "advantage": [1.0], "log_probability": [LOG_HALF]},
+        tutors=np.zeros((1, 2)),
+        weights=told,
+        advantage=[1.0],
+        log_probability=[LOG_HALF],
     )
     assert earned.by_logits[0] == pytest.approx([-0.5 * 0.5, 0.5 * 0.5])
 
@@ -260,8 +260,12 @@ def test_loss__tutors_alone_at_first() -> None:
     alone = Weights(clip=0.2, entropy=0.3, bid_entropy=0.3, value=0.5, tutors=1.0, teacher=1.0, magnet=0.5)
     found = find(
         *([[2.0, 0.0]], np.ones((1, 2))),
-        **{"tutors": [[7.0, 5.0]], "magnet": [[0.0, 9.0]], "weights": alone, "advantage": [1.0]},
-        **{"taught": [True], "lesson": [[0.0, 4.0]]},
+        tutors=[[7.0, 5.0]],
+        magnet=[[0.0, 9.0]],
+        weights=alone,
+        advantage=[1.0],
+        taught=[True],
+        lesson=[[0.0, 4.0]],
     )
     assert found.by_logits == pytest.approx(0)
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
+
+import torch
 
 from tests.training_runs import GAMES, tiny
 from training.metrics import DealCounts
@@ -52,19 +54,23 @@ def test_trainer__comes_to_play_as_its_tutors_do(preset: str, tmp_path: Path) ->
     sharp.save(tmp_path / "sharp")
     config = tiny(
         tmp_path / "run",
-        **{"rules": preset, "tutors": (str(tmp_path / "sharp"),), "tutors_until": 1.0, "hidden": (32,)},
-        **{"total_decisions": 512 * 60, "auction_by_chance": 0.0, "learning_rate": 5e-3, "teacher_softness": 1.0},
+        rules=preset,
+        tutors=(str(tmp_path / "sharp"),),
+        tutors_until=1.0,
+        hidden=(32,),
+        total_decisions=512 * 60,
+        auction_by_chance=0.0,
+        learning_rate=5e-3,
+        teacher_softness=1.0,
     )
     trainer = Trainer(config)
-    distances = [
-        trainer.iterate(DealCounts(preset, trainer.free))["policy/tutors_kl"] for _ in range(30)
-    ]
+    distances = [trainer.iterate(DealCounts(preset, trainer.free))["policy/tutors_kl"] for _ in range(30)]
     assert np.mean(distances[-3:]) < 0.7 * distances[0]
 
 
 def test_tutor__of_another_game_is_refused(tmp_path: Path) -> None:
     other = checkpoint(tmp_path / "other", rules="schmier")
-    with pytest.raises(ValueError, match="tutors=.*other.* plays schmier .*, this run four_point"):
+    with pytest.raises(ValueError, match=r"tutors=.*other.* plays schmier .*, this run four_point"):
         Trainer(tiny(tmp_path / "run", tutors=(other,)))
 
 

@@ -195,7 +195,11 @@ _RANGES = (
         1,
     ),
     ("teacher_early teacher_sure opponents_share", 0, 1),
-    ("teacher_softness tutors_until learning_rate clip max_gradient_norm checkpoint_minutes", 1e-12, math.inf),
+    (
+        "teacher_softness tutors_until learning_rate clip max_gradient_norm checkpoint_minutes",
+        1e-12,
+        math.inf,
+    ),
 )
 
 

@@ -70,7 +70,9 @@ class Trainer:
             begin_with(self.network, find_checkpoint(config.start))
         self.magnet = self._copy() if config.magnet else None
         self.target = self._frozen("target", config.target) if config.target else None
-        self.tutors = Tutors([self._frozen("tutors", name) for name in config.tutors]) if config.tutors else None
+        self.tutors = (
+            Tutors([self._frozen("tutors", name) for name in config.tutors]) if config.tutors else None
+        )
         self.past: list[Network] = []
         self.opponents = [Opponent(name, self.rules) for name in config.opponents]
         table = (games, self.env.rules.players, self.env.teams)
@@ -215,7 +217,9 @@ class Trainer:
             minibatch_order(config.seed, self.peers.rank, self.updates, epoch, config.batch)
             for epoch in range(config.epochs)
         ]
-        metrics = update(self.network, self.optimizer, self.rollout, settings, orders, self.magnet, self.tutors)
+        metrics = update(
+            self.network, self.optimizer, self.rollout, settings, orders, self.magnet, self.tutors
+        )
         updated = time.perf_counter()
         self.updates += 1
         self._remember()
