@@ -21,6 +21,7 @@ from training.loss import (
     POLICY,
     REGRET,
     TERMS,
+    TUTORS,
     VALUE,
     Counts,
     Decisions,
@@ -47,6 +48,7 @@ def find(
     *,
     values: Any = None,
     magnet: Any = None,
+    tutors: Any = None,
     weights: Weights = PLAIN,
     **changed: Any,
 ) -> Found:
@@ -74,7 +76,10 @@ def find(
         np.arange(rows),
         logits,
         values,
-        np.empty((0, logits.shape[1]), np.float32) if magnet is None else np.asarray(magnet, np.float32),
+        *(
+            np.empty((0, logits.shape[1]), np.float32) if given is None else np.asarray(given, np.float32)
+            for given in (magnet, tutors)
+        ),
         weights,
         counts,
         found.by_logits,
@@ -102,6 +107,12 @@ def exact_entropies(logits: Any, mask: Any) -> list[float]:
         weights = np.exp(row[legal == 1] - row[legal == 1].max())
         entropies.append(-sum(p * math.log(p) for p in weights / weights.sum()))
     return entropies
+
+
+def log_softmax(row: Any) -> Any:
+    """Log-probabilities by logits, in double precision."""
+    row = np.asarray(row, float)
+    return row - row.max() - np.log(np.exp(row - row.max()).sum())
 
 
 LOG_HALF = math.log(0.5)
@@ -158,8 +169,9 @@ def test_loss__derivatives_are_those_of_its_terms(preset: str, seed: int) -> Non
     logits, mask = masked_logits(preset, 6)
     teams = PRESETS[preset].teams
     values, returns = generator.normal(size=(2, 6, teams))
-    weights = Weights(clip=0.2, entropy=0.3, bid_entropy=0.7, value=0.5, magnet=0.4)
-    magnet = generator.normal(size=logits.shape)
+    weights = Weights(0.2, 0.3, 0.7, 0.5, magnet=0.4, teacher=0.6, point=0.5, softness=2.0, tutors=0.3)
+    magnet, tutors, lesson = generator.normal(size=(3, *logits.shape)).astype(np.float32)
+    taught = np.arange(6) > 3
     by_chance, bidding = np.arange(6) == 1, np.arange(6) < 3
     action = np.array([generator.choice(np.flatnonzero(row)) for row in mask])
     old, advantage = np.log(generator.uniform(0.1, 1, 6)), generator.normal(size=6)
@@ -169,18 +181,24 @@ def test_loss__derivatives_are_those_of_its_terms(preset: str, seed: int) -> Non
         for i in range(6):
             legal = np.flatnonzero(mask[i])
             row = logits[i, legal].astype(float)
-            logs = row - row.max() - np.log(np.exp(row - row.max()).sum())
+            logs = log_softmax(row)
             chosen = logs[legal == action[i]][0]
             if by_chance[i]:
                 result -= chosen / 6
                 continue
+            own = 1 - weights.tutors
+            soft, told = log_softmax(row / weights.softness), log_softmax(tutors[i, legal] / weights.softness)
+            result += weights.tutors * weights.softness**2 * (np.exp(told) * (told - soft)).sum() / 6
+            held = log_softmax(magnet[i, legal])
+            result += own * weights.magnet * (np.exp(logs) * (logs - held)).sum() / 6
+            if taught[i]:
+                earned = weights.softness * weights.point * (np.exp(soft) * lesson[i, legal]).sum()
+                result -= own * weights.teacher * earned / 5
+                own *= 1 - weights.teacher
             ratio = np.exp(chosen - np.float32(old[i]))
-            result -= min(ratio * advantage[i], np.clip(ratio, 0.8, 1.2) * advantage[i]) / 5
-            result += (
-                (weights.bid_entropy if bidding[i] else weights.entropy) * (np.exp(logs) * logs).sum() / 6
-            )
-            held = magnet[i, legal] - np.log(np.exp(magnet[i, legal]).sum())
-            result += weights.magnet * (np.exp(logs) * (logs - held)).sum() / 6
+            result -= own * min(ratio * advantage[i], np.clip(ratio, 0.8, 1.2) * advantage[i]) / 5
+            bonus = weights.bid_entropy if bidding[i] else weights.entropy
+            result += own * bonus * (np.exp(logs) * logs).sum() / 6
         return float(result)
 
     found = find(
@@ -189,7 +207,10 @@ def test_loss__derivatives_are_those_of_its_terms(preset: str, seed: int) -> Non
         values=values,
         returns=returns,
         magnet=magnet,
+        tutors=tutors,
         weights=weights,
+        taught=taught,
+        lesson=lesson,
         by_chance=by_chance,
         bidding=bidding,
         action=action,
@@ -217,6 +238,36 @@ def test_loss__magnet_hand_worked() -> None:
     assert find([[1.0, 0.0]], np.ones((1, 2)), magnet=[[2.0, 1.0]], weights=held).by_logits == pytest.approx(
         0
     )
+
+
+def test_loss__tutors_hand_worked() -> None:
+    # Softened by 2 the tutors say (3/4, 1/4) where the policy says (1/2, 1/2); what it earned counts half.
+    told = Weights(clip=0.2, entropy=0.0, bid_entropy=0.0, value=0.5, tutors=0.5, softness=2.0)
+    found = find(np.zeros((1, 2)), np.ones((1, 2)), tutors=[np.log([9.0, 1.0])], weights=told)
+    assert found.terms[TUTORS] == pytest.approx(0.75 * math.log(1.5) + 0.25 * math.log(0.5))
+    assert found.by_logits[0] == pytest.approx([-0.5 * 2 * 0.25, 0.5 * 2 * 0.25])
+    earned = find(
+        *(np.zeros((1, 2)), np.ones((1, 2))),
+        tutors=np.zeros((1, 2)),
+        weights=told,
+        advantage=[1.0],
+        log_probability=[LOG_HALF],
+    )
+    assert earned.by_logits[0] == pytest.approx([-0.5 * 0.5, 0.5 * 0.5])
+
+
+def test_loss__tutors_alone_at_first() -> None:
+    alone = Weights(clip=0.2, entropy=0.3, bid_entropy=0.3, value=0.5, tutors=1.0, teacher=1.0, magnet=0.5)
+    found = find(
+        *([[2.0, 0.0]], np.ones((1, 2))),
+        tutors=[[7.0, 5.0]],
+        magnet=[[0.0, 9.0]],
+        weights=alone,
+        advantage=[1.0],
+        taught=[True],
+        lesson=[[0.0, 4.0]],
+    )
+    assert found.by_logits == pytest.approx(0)
 
 
 def test_loss__lesson_hand_worked() -> None:

@@ -84,7 +84,7 @@ class TrainConfig:
     teacher: float = 0.0
     """How much of what a taught decision teaches are play-outs of all its actions; the rest is the return."""
     teacher_softness: float = 4.0
-    """Logits are divided by it in a lesson, so that something is learnt where the policy is sure and wrong."""
+    """Logits are divided by it in a lesson or before tutors: something is learnt where the policy is sure and wrong."""
     teacher_share: float = 0.5
     """Share of the card decisions late in a deal that are taught."""
     teacher_early: float = 0.0
@@ -93,6 +93,10 @@ class TrainConfig:
     """So much of these shares where the action drawn had a probability of 0.95 or more: less is left to learn there."""
     teacher_cards: int = 12
     """Late in a deal: at most so many cards are left in all hands."""
+    tutors: tuple[str, ...] = ()
+    """Checkpoints whose policies in the mean are imitated at first; the share of the loss that is theirs falls."""
+    tutors_until: float = 0.5
+    """Share of the run over which the tutors' share falls from all of the policy's loss to nothing."""
     target: str = ""
     """Checkpoint that the learner plays against and never learns from, to exploit it; empty: self-play."""
     target_seats: str = "partners"
@@ -191,7 +195,11 @@ _RANGES = (
         1,
     ),
     ("teacher_early teacher_sure opponents_share", 0, 1),
-    ("teacher_softness learning_rate clip max_gradient_norm checkpoint_minutes", 1e-12, math.inf),
+    (
+        "teacher_softness tutors_until learning_rate clip max_gradient_norm checkpoint_minutes",
+        1e-12,
+        math.inf,
+    ),
 )
 
 

@@ -7,7 +7,9 @@ KL(policy, magnet) to a slow average of past policies, which keeps self-play fro
 call that was drawn by chance has no surrogate, bonus or magnet: the policy learns to draw it as often, and so begins
 with sensible calls. Where there is a lesson (`training.teacher`), what softmax(logits / softness) earns by it, times
 softness, takes the place of a part of surrogate and bonus: all actions are weighed at once, and softened, since nothing
-is learnt where the policy is sure and wrong.
+is learnt where the policy is sure and wrong. Tutors (Schmitt et al., "Kickstarting deep reinforcement learning", 2018)
+take the place of a share of all these: softness squared times KL(tutors, policy), both with logits divided by softness
+(Hinton et al., "Distilling the knowledge in a neural network", 2015).
 
 The same by a tensor library takes some fifty calls on small tensors, as long as a small minibatch's matrix products.
 """
@@ -29,11 +31,13 @@ TERMS = (
     "policy/clip_share",
     "policy/magnet_kl",
     "policy/regret",
+    "policy/tutors_kl",
 )
-POLICY, VALUE, ENTROPY, KL, CLIPPED, MAGNET, REGRET = range(len(TERMS))
+POLICY, VALUE, ENTROPY, KL, CLIPPED, MAGNET, REGRET, TUTORS = range(len(TERMS))
 """Terms of a minibatch. Entropy is the mean over all decisions, nats; every stored decision has a choice. KL is the
 estimate (r - 1) - log r of KL(old, new); the clip share is that of ratios outside the clip range; KL(policy, magnet) is
-0 where its weight is, and so is the regret: what a lesson's best card brings more than the policy's mean, points."""
+0 where its weight is, and so are the regret, what a lesson's best card brings more than the policy's mean, points, and
+KL(tutors, policy) of softened policies, nats."""
 
 
 class Decisions(NamedTuple):
@@ -60,7 +64,8 @@ class Weights(NamedTuple):
     magnet: float = 0.0
     teacher: float = 0.0  # of a lesson, and so much less of the surrogate
     point: float = 1.0  # what a point is in normalised advantages
-    softness: float = 1.0  # what logits are divided by in a lesson
+    softness: float = 1.0  # what logits are divided by in a lesson and before tutors
+    tutors: float = 0.0  # the share of all but the value's loss that is theirs
 
 
 class Counts(NamedTuple):
@@ -80,6 +85,7 @@ def differentiate(
     logits: Float32Array,
     values: Float32Array,
     magnet_logits: Float32Array,
+    tutor_logits: Float32Array,
     weights: Weights,
     counts: Counts,
     logit_gradient: Float32Array,
@@ -89,13 +95,15 @@ def differentiate(
     """Add a minibatch's terms to `terms`, [TERMS], and write the loss's derivative by logits and values.
 
     rows: [B] of the decisions; logits: [B, n], legal or not; values: [B, teams]; the gradients have their shapes;
-    magnet_logits: [B, n], or [0, n] where the magnet's weight is 0.
+    magnet_logits and tutor_logits: [B, n], or [0, n] where the weight is 0.
     Where an action is not legal its logit counts for nothing and its derivative is 0. counts: of the whole minibatch
     where this is a process's part of it, whose terms then add up to the minibatch's.
     """
     teams = values.shape[1]
     chances, logs = np.empty(logits.shape[1]), np.empty(logits.shape[1])
+    soft_chances, soft_logs = np.empty(logits.shape[1]), np.empty(logits.shape[1])
     other_chances, other_logs = np.empty(logits.shape[1]), np.empty(logits.shape[1])
+    tutor_chances, tutor_logs = np.empty(logits.shape[1]), np.empty(logits.shape[1])
     chosen_by_policy = max(counts.own, 1)
     for i in range(len(rows)):
         row = rows[i]
@@ -115,26 +123,34 @@ def differentiate(
         else:
             pull, bonus = 1 / counts.decisions, 0.0
         lesson, level = weights.teacher / chosen_by_policy if own and decisions.taught[row] else 0.0, 0.0
+        hold, distance = weights.magnet / counts.decisions if own else 0.0, 0.0
+        told = weights.tutors * weights.softness / counts.decisions if own else 0.0
+        if lesson > 0 or told > 0:
+            _distribution(logits[i] / weights.softness, mask, soft_chances, soft_logs)
         if lesson > 0:
             pull, bonus = pull * (1 - weights.teacher), bonus * (1 - weights.teacher)
             mean, best = _expected(decisions.lesson[row], mask, chances)
             terms[REGRET] += (best - mean) / max(counts.taught, 1)
-            _distribution(logits[i] / weights.softness, mask, other_chances, other_logs)
-            level, _ = _expected(decisions.lesson[row], mask, other_chances)
-        hold = weights.magnet / counts.decisions if own else 0.0
-        distance = 0.0
+            level, _ = _expected(decisions.lesson[row], mask, soft_chances)
         if hold > 0:
             _distribution(magnet_logits[i], mask, other_chances, other_logs)
             distance = -entropy - _expected(other_logs, mask, chances)[0]
             terms[MAGNET] += distance / counts.decisions
+        if told > 0:
+            left = 1 - weights.tutors
+            pull, bonus, lesson, hold = pull * left, bonus * left, lesson * left, hold * left
+            order = _distribution(tutor_logits[i] / weights.softness, mask, tutor_chances, tutor_logs)
+            terms[TUTORS] -= (order + _expected(soft_logs, mask, tutor_chances)[0]) / counts.decisions
         for k in range(len(mask)):
             if mask[k] != 0:
                 slope = chances[k] * (pull + bonus * (logs[k] + entropy))
                 if lesson > 0:
                     better = decisions.lesson[row, k] - level
-                    slope -= lesson * weights.point * other_chances[k] * better
+                    slope -= lesson * weights.point * soft_chances[k] * better
                 if hold > 0:
                     slope += hold * chances[k] * (logs[k] - other_logs[k] - distance)
+                if told > 0:
+                    slope += told * (soft_chances[k] - tutor_chances[k])
                 logit_gradient[i, k] = slope - (pull if k == action else 0.0)
             else:
                 logit_gradient[i, k] = 0

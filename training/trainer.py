@@ -23,6 +23,7 @@ from training.peers import ALONE, Gradients, Peers
 from training.reward import training_reward
 from training.rollout import Rollout, collect
 from training.teacher import Pay, Teacher
+from training.tutors import Tutors
 from training.update import UpdateSettings, update
 
 ENTROPY_FALLS = 0.75
@@ -68,7 +69,10 @@ class Trainer:
         if config.start:
             begin_with(self.network, find_checkpoint(config.start))
         self.magnet = self._copy() if config.magnet else None
-        self.target = self._target(device) if config.target else None
+        self.target = self._frozen("target", config.target) if config.target else None
+        self.tutors = (
+            Tutors([self._frozen("tutors", name) for name in config.tutors]) if config.tutors else None
+        )
         self.past: list[Network] = []
         self.opponents = [Opponent(name, self.rules) for name in config.opponents]
         table = (games, self.env.rules.players, self.env.teams)
@@ -117,14 +121,14 @@ class Trainer:
         rewards = EquityRewards.for_games(folder if folder.is_dir() else find_checkpoint(folder), rules)
         return lambda env: rewards.paid(env.deals, env.deal_ended)
 
-    def _target(self, device: str) -> Network:
-        """The network that the learner plays against; ValueError for one of another game or view of suits."""
-        network = load_network(find_checkpoint(self.config.target)).to(device)
+    def _frozen(self, field: str, checkpoint: str) -> Network:
+        """A network that a field names and nobody trains; ValueError for one of another game or view of suits."""
+        network = load_network(find_checkpoint(checkpoint)).to(self.network.scale.device)
         network.low_precision = self.network.low_precision
         theirs, ours = ((one.rules.name, one.suits, one.features) for one in (network, self.network))
         if theirs != ours:
-            told = "target={!r} plays {} with suits={}, features={}, this run {} with suits={}, features={}"
-            raise ValueError(told.format(self.config.target, *theirs, *ours))
+            told = "{}={!r} plays {} with suits={}, features={}, this run {} with suits={}, features={}"
+            raise ValueError(told.format(field, checkpoint, *theirs, *ours))
         return network
 
     @property
@@ -185,6 +189,7 @@ class Trainer:
             magnet=config.magnet,
             softness=config.teacher_softness,
             teacher=0.0 if self.by_chance else config.teacher,
+            tutors=max(0.0, 1 - done / config.tutors_until) if config.tutors else 0.0,
         )
 
     def iterate(self, counts: DealCounts) -> dict[str, float]:
@@ -212,7 +217,9 @@ class Trainer:
             minibatch_order(config.seed, self.peers.rank, self.updates, epoch, config.batch)
             for epoch in range(config.epochs)
         ]
-        metrics = update(self.network, self.optimizer, self.rollout, settings, orders, self.magnet)
+        metrics = update(
+            self.network, self.optimizer, self.rollout, settings, orders, self.magnet, self.tutors
+        )
         updated = time.perf_counter()
         self.updates += 1
         self._remember()
@@ -222,6 +229,7 @@ class Trainer:
             "returns/deviation": float(self.rollout.returns[..., 0].std()),
             "schedule/learning_rate": settings.learning_rate,
             "schedule/teacher": settings.teacher,
+            "schedule/tutors": settings.tutors,
             "schedule/entropy": settings.entropy,
             "schedule/bid_entropy": settings.bid_entropy,
             "speed/collect": batch / (collected - started),

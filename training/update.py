@@ -15,6 +15,7 @@ from training.loss import TERMS, Counts, Decisions, Weights, differentiate
 from training.network import Network, centred
 from training.peers import ALONE, Peers
 from training.rollout import Rollout
+from training.tutors import Tutors
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class UpdateSettings:
     magnet: float = 0.0
     teacher: float = 0.0
     softness: float = 1.0
+    tutors: float = 0.0
 
 
 @torch.no_grad()
@@ -41,12 +43,13 @@ def update(
     settings: UpdateSettings,
     orders: Sequence[Int64Array],
     magnet: Network | None = None,
+    tutors: Tutors | None = None,
 ) -> dict[str, float]:
     """Improve the network on one rollout; returns the documented `loss/...` and `policy/...` metrics.
 
     orders: for each epoch, a permutation [T * N] of the decisions. Where there are several processes each has a rollout
-    and orders of its own, a gradient step is on the minibatches of all, and all networks stay equal. magnet: needed
-    where its weight is not 0.
+    and orders of its own, a gradient step is on the minibatches of all, and all networks stay equal. magnet and
+    tutors: needed where their weight is not 0.
     """
     gradients, peers, device = optimizer.gradients, optimizer.gradients.peers, network.scale.device
     size = rollout.action.size
@@ -70,7 +73,7 @@ def update(
     )
     weights = Weights(
         *(settings.clip, settings.entropy, settings.bid_entropy, settings.value_weight, settings.magnet),
-        *(settings.teacher, 1 / deviation, settings.softness),
+        *(settings.teacher, 1 / deviation, settings.softness, settings.tutors),
     )
     # What does not fill a minibatch is left to the next epoch's order; all processes take as many steps.
     fewest = int(peers.gather(torch.tensor([int(learns.sum())])).min())
@@ -86,6 +89,7 @@ def update(
     counted = peers.sum(torch.tensor(counted)).tolist()
     policy, critic = network.policy_stack(), network.critic_stack()
     holding = magnet.policy_stack() if magnet and settings.magnet else None
+    told = tutors.logits(observation) if tutors and settings.tutors else None
     no_logits = np.empty((0, rollout.mask.shape[-1]), np.float32)
     terms = np.zeros(len(TERMS))
     norms = 0.0
@@ -101,6 +105,7 @@ def update(
         differentiate(
             *(decisions, rows, logits.numpy(), values.numpy()),
             holding.forward(shown).outputs.cpu().numpy() if holding else no_logits,
+            told[rows] if told is not None else no_logits,
             *(weights, Counts(peers.size * settings.minibatch, chosen, taught)),
             *(by_logits.numpy(), by_values.numpy(), terms),
         )
