@@ -18,11 +18,12 @@ import pytest
 pytest.importorskip("rich")
 pytest.importorskip("tyro")
 
-from benchmarks import kernels, latency, ours, peers, search, startup, throughput
+from benchmarks import kernels, latency, ours, peers, phases, search, startup, throughput
 from benchmarks.contestants import Contestant, Measure, row_name, selected
 from benchmarks.loops import aec_games, repeated, uniform_choice
 from benchmarks.report import Promise, Spread, judge, machine_facts, rate, spread, three_digits, write_json
 from benchmarks.workers import ENVIRONMENT, Failure, alternate, measure
+from smear_env import make_agent, make_rules
 
 SIGMAS = 5
 """How far a count may lie from what is expected: by chance about once in two million."""
@@ -325,6 +326,55 @@ def test_search__measures_prints_and_writes(tmp_path: Path, capsys: pytest.Captu
     assert "schmier, against expert" in capsys.readouterr().out
     assert search.verdict("pimc-100", search.Options(), 7.0) == "missed (below 6)"
     assert search.verdict("pimc-100", search.Options(rules="schmier"), 7.0) == ""
+
+
+def test_phases__times_every_part_of_a_deal_singly_and_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "result.json"
+    phases.main(
+        [
+            "--agents",
+            "greedy",
+            "schmier",
+            "--rules",
+            "schmier",
+            "--deals",
+            "4",
+            "--rounds",
+            "2",
+            "--json",
+            str(path),
+        ]
+    )
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    assert [(row["agent"], row["batch"]) for row in rows] == [("greedy", 1), ("schmier", 1), ("schmier", 256)]
+    for row in rows:
+        for deal in range(2):
+            parts = [row["rounds"][part][deal] for part in phases.PARTS]
+            assert row["rounds"][phases.DEAL][deal] == pytest.approx(sum(parts))
+            assert min(parts) > 0
+    assert set(rows[0]["times_as_long"].values()) == {1.0}
+    assert "how many times as long greedy takes" in capsys.readouterr().out
+    fast = {"agent": "four_point", "times_as_long": {"first trick": 1000.0, phases.DEAL: 100.0}}
+    assert phases.verdict(fast, "pimc-100").startswith("met")
+    assert phases.verdict(
+        {**fast, "times_as_long": {"first trick": 999.0, phases.DEAL: 100.0}}, "pimc-100"
+    ).startswith("missed")
+    assert phases.verdict(fast, "pimc-20") == phases.verdict({**fast, "agent": "expert"}, "pimc-100") == ""
+
+
+@pytest.mark.parametrize("game", ["four_point", "schmier"])
+def test_phases__counts_a_first_trick_by_its_whole_hands(game: str) -> None:
+    rules, greedy = make_rules(game), make_agent("greedy")
+    greedy.reset(rules, -1, 0)
+    of = phases.positions(greedy, rules, 3, 40, 1)
+    assert of.masks.any(axis=1).all()
+    counts = dict(zip(phases.PARTS, np.bincount(of.parts, minlength=len(phases.PARTS)), strict=True))
+    assert 0 < counts["first trick"] <= 40 * rules.players
+    assert counts["later tricks"] > counts["first trick"]
+    assert counts["discards"] > 0
+    assert 0 < counts["auction"] <= 40 * (rules.players + 1)
 
 
 def test_positions__are_of_play_and_have_legal_actions() -> None:
