@@ -19,11 +19,16 @@ Points = Mapping[int, float]
 
 
 def write_events(folder: Path, series: Mapping[str, Points], purge_step: int | None = None) -> None:
-    """Log scalars as the trainer's tracker does."""
-    with SummaryWriter(str(folder / "tensorboard"), purge_step=purge_step) as writer:
+    """Log scalars as the trainer's tracker does, into one file more."""
+    logs = folder / "tensorboard"
+    before = set(logs.glob("*"))
+    with SummaryWriter(str(logs), purge_step=purge_step) as writer:
         for tag, points in series.items():
             for step, value in points.items():
                 writer.add_scalar(tag, value, step)
+    # Files are read by name, which orders them by the second and then by a counter without leading zeros.
+    (written,) = set(logs.glob("*")) - before
+    written.rename(logs / f"events.out.tfevents.{len(before):04d}")
 
 
 def write_run(folder: Path, seed: int, series: Mapping[str, Points], **config: Any) -> Path:

@@ -62,12 +62,19 @@ def test_policy_search__decides_alike_in_any_order_of_calls(game: str) -> None:
     assert not np.array_equal(first, other)
 
 
-def test_policy_search__that_doubts_everything_is_the_policy() -> None:
+def test_policy_search__that_doubts_everything_is_the_policy_but_where_all_worlds_agree() -> None:
     rules = make_rules("four_point")
     rows, masks = (np.array(part) for part in zip(*random_decisions(rules, 3, 2, 0.3), strict=True))
     policy = load_policy("four_point")
     policy.reset(rules, ANY_SEAT, 0)
-    assert started(rules, doubt=1e6).act_batch(rows, masks).tolist() == policy.act_batch(rows, masks).tolist()
+    search, own = started(rules, doubt=1e6), policy.act_batch(rows, masks)
+    found = search.act_batch(rows, masks)
+    assert (found == own).mean() > 0.9
+    for index in np.flatnonzero(found != own):
+        trial = search.try_actions(rows[index], masks[index])
+        mean, error = (of[trial.actions == found[index]].item() for of in trial.gains())
+        assert mean > 0
+        assert error == 0
 
 
 @pytest.mark.parametrize("game", GAMES)
