@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("pyspiel")
+pytest.importorskip("tree")  # which its DQN imports and it does not ask for
 
 import pyspiel
 from open_spiel.python import rl_environment
