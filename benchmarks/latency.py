@@ -35,6 +35,7 @@ from benchmarks.report import (
     write_json,
 )
 from benchmarks.workers import Results, alternate
+from smear_env.agents import ANY_SEAT
 
 UNIT = "microseconds/decision"
 GAMES = ("four_point", "schmier")
@@ -103,7 +104,7 @@ def play_positions(rules: str, batch: int) -> list[Position]:
     """Positions of games that `greedy` plays against itself, in batches of `batch`; single for 1, without that axis."""
     env = smear_env.SelfPlayVectorEnv(max(BATCHES), rules, seed=1, copy=True)
     agent = smear_env.make_agent("greedy")
-    agent.reset(env.rules, -1, 0)
+    agent.reset(env.rules, ANY_SEAT, 0)
     view = env.reset()
     taken = []
     for _ in range(_BATCHES_OF_POSITIONS):
@@ -135,7 +136,7 @@ def numpy_policy(rules: str, hidden: tuple[int, ...], batch: int) -> Measure:
     """`PolicyAgent.act`, or `act_batch`, of the shipped policy or of a fresh one with these hidden layers."""
     with tempfile.TemporaryDirectory() as folder:
         policy = smear_env.load_policy(fresh_policy(Path(folder), rules, hidden) if hidden else rules)
-    policy.reset(smear_env.make_rules(rules), -1, 0)
+    policy.reset(smear_env.make_rules(rules), ANY_SEAT, 0)
     call = policy.act if batch == 1 else policy.act_batch
     return timed(call, play_positions(rules, batch), batch)
 

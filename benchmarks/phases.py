@@ -36,6 +36,7 @@ from smear_env import (
     observation_layout,
     pieces,
 )
+from smear_env.agents import ANY_SEAT
 
 PARTS = ("auction", "discards", "first trick", "later tricks")
 _AUCTION, _DISCARDS, _FIRST, _LATER = range(len(PARTS))
@@ -139,13 +140,13 @@ def milliseconds(agent: Agent, of: Positions, batch: int) -> list[float]:
 
 def run(options: Options) -> dict[str, Any]:
     """Measure, print the table, and return everything as plain values."""
-    rules, facts = make_rules(options.rules), machine_facts(["smear-env"])
+    rules, facts = make_rules(options.rules), machine_facts()
     agents = {name: make_agent(name) for name in options.agents}
     for agent in agents.values():
-        agent.reset(rules, -1, options.seed)
+        agent.reset(rules, ANY_SEAT, options.seed)
     policies = [agent for agent in agents.values() if isinstance(agent, PolicyAgent)]
     dealt_by = policies[0] if policies else make_agent("greedy")
-    dealt_by.reset(rules, -1, options.seed)
+    dealt_by.reset(rules, ANY_SEAT, options.seed)
     ways = [  # players that search gain nothing from many positions at once
         (name, batch)
         for name, agent in agents.items()

@@ -23,6 +23,7 @@ import tyro
 import smear_env
 from benchmarks.progress import in_turn
 from benchmarks.report import console, machine_facts, machine_line, new_table, three_digits, write_json
+from smear_env.agents import ANY_SEAT
 from smear_env.engine.state import PLAY
 from smear_env.engine.tables import compile_tables
 from smear_env.solver import new_work
@@ -122,7 +123,7 @@ def positions(row: Row, count: int, seed: int) -> Any:
     """So many states, [count], of the row's kind, at the beginning of a trick."""
     env = smear_env.SelfPlayVectorEnv(_GAMES_AT_ONCE, row.game, seed=seed)
     agent = smear_env.make_agent("greedy")
-    agent.reset(env.rules, -1, 0)
+    agent.reset(env.rules, ANY_SEAT, 0)
     view = env.reset()
     found: list[Any] = []
     while sum(map(len, found)) < count:

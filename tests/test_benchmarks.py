@@ -24,6 +24,7 @@ from benchmarks.loops import aec_games, repeated, uniform_choice
 from benchmarks.report import Promise, Spread, judge, machine_facts, rate, spread, three_digits, write_json
 from benchmarks.workers import ENVIRONMENT, Failure, alternate, measure
 from smear_env import make_agent, make_rules
+from smear_env.agents import ANY_SEAT
 
 SIGMAS = 5
 """How far a count may lie from what is expected: by chance about once in two million."""
@@ -332,27 +333,14 @@ def test_phases__times_every_part_of_a_deal_singly_and_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "result.json"
-    phases.main(
-        [
-            "--agents",
-            "greedy",
-            "schmier",
-            "--rules",
-            "schmier",
-            "--deals",
-            "4",
-            "--rounds",
-            "2",
-            "--json",
-            str(path),
-        ]
-    )
+    flags = "--agents greedy schmier --rules schmier --deals 4 --rounds 2 --json"
+    phases.main([*flags.split(), str(path)])
     rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
     assert [(row["agent"], row["batch"]) for row in rows] == [("greedy", 1), ("schmier", 1), ("schmier", 256)]
     for row in rows:
-        for deal in range(2):
-            parts = [row["rounds"][part][deal] for part in phases.PARTS]
-            assert row["rounds"][phases.DEAL][deal] == pytest.approx(sum(parts))
+        for number in range(2):
+            parts = [row["rounds"][part][number] for part in phases.PARTS]
+            assert row["rounds"][phases.DEAL][number] == pytest.approx(sum(parts))
             assert min(parts) > 0
     assert set(rows[0]["times_as_long"].values()) == {1.0}
     assert "how many times as long greedy takes" in capsys.readouterr().out
@@ -367,7 +355,7 @@ def test_phases__times_every_part_of_a_deal_singly_and_at_once(
 @pytest.mark.parametrize("game", ["four_point", "schmier"])
 def test_phases__counts_a_first_trick_by_its_whole_hands(game: str) -> None:
     rules, greedy = make_rules(game), make_agent("greedy")
-    greedy.reset(rules, -1, 0)
+    greedy.reset(rules, ANY_SEAT, 0)
     of = phases.positions(greedy, rules, 3, 40, 1)
     assert of.masks.any(axis=1).all()
     counts = dict(zip(phases.PARTS, np.bincount(of.parts, minlength=len(phases.PARTS)), strict=True))

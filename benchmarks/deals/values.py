@@ -36,6 +36,7 @@ from smear_env import (
     play_values,
 )
 from smear_env._typing import BoolArray, Int8Array
+from smear_env.agents import ANY_SEAT
 from training.evaluation.deals import FixedDeals, add_column, load_deals
 from training.files import source_hash, write_atomically
 
@@ -61,7 +62,7 @@ def first_leads(
     env = SelfPlayVectorEnv(len(orders), rules, seed=0, episode="deal", reward="points")
     shown = env.reset(deals=(orders, dealers))
     agent = make_agent("expert")
-    agent.reset(rules, -1, 0)
+    agent.reset(rules, ANY_SEAT, 0)
     names, layout = rules.action_names, observation_layout(rules)
     passed = np.zeros(len(orders), bool)
     while True:
